@@ -160,12 +160,14 @@ describeWith(NEEDS, 'the examples', () => {
       if (example.language === 'json' || /websockets\.connect/.test(example.code)) continue
       let code = cast.text(whole(example, all).code)
       if (code.includes('otp_code')) code = code.replace('123456', await codeFor(system.peer, cast.human))
-      if (code.includes('%3Cid%40host%3E')) {
-        const { messageId } = await mailTo(
-          { ...system, tenant: { client: clientOf(system.endpoints, key) } },
-          cast.inboxId,
-        )
-        code = code.replace('%3Cid%40host%3E', encodeURIComponent(messageId))
+      if (/%3Cid%40host%3E|<id@host>/.test(code)) {
+        const tenant = { client: clientOf(system.endpoints, key) }
+        const given = { attachments: [{ filename: 'a.txt', content: 'A file' }] }
+        const { messageId, attachments } = await mailTo({ ...system, tenant }, cast.inboxId, given)
+        code = code
+          .replace('%3Cid%40host%3E', encodeURIComponent(messageId))
+          .replace('<id@host>', messageId)
+          .replace(/(?<="attachment_id":")[^"]*/, attachments?.[0]?.attachmentId ?? '')
       }
       const printed = await start({ ...example, code }, { API_KEY: key, BASE: base }).end()
       // Every error has a code, and every response to curl is a document.

@@ -79,12 +79,23 @@ describe(`${REQUESTS} requests made from the API document, two thirds of them wr
       anonymous.post('/v0/agent/sign-up', { username: newUsername('agent') }),
     ])
     const first = await mailTo(system, inboxId)
+    const second = await mailTo(system, inboxId)
+    const newDraft = () =>
+      tenant.client.inboxes.drafts.create(inboxId, {
+        to: [peer.address()],
+        attachments: [{ filename: 'a.txt', content: 'aGVsbG8=' }],
+      })
+    const [draft, spares] = [await newDraft(), await Promise.all(Array.from({ length: 12 }, newDraft))]
     const sent = await tenant.client.inboxes.messages.get(inboxId, String(received.body['message_id']))
     known.keep('address', inboxId, peer.address())
     known.keep('domain', endpoints.domain)
     known.keep('pod_id', tenant.id)
     known.keep('inbox_id', inboxId)
     known.keep('message_id', first.messageId, sent.messageId)
+    known.spare('message_id', second.messageId)
+    known.keep('draft_id', draft.draftId)
+    known.keep('drafts.attachment_id', draft.attachments?.[0]?.attachmentId ?? '')
+    for (const { draftId } of spares) known.spare('draft_id', draftId)
     known.keep('thread_id', first.threadId, sent.threadId)
     known.keep('attachment_id', ...(sent.attachments ?? []).map(({ attachmentId }) => attachmentId))
     known.keep('webhook_id', String(webhook.body['webhook_id']))

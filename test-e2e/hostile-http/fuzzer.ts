@@ -78,6 +78,7 @@ const MADE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'webhooks.create': { webhook_id: 'webhook_id' },
   'lists.create': { entry: 'entry' },
   'drafts.create': { draft_id: 'draft_id' },
+  'drafts.getAttachment': { download_url: 'draftFiles.token' },
   'apiKeys.create': { api_key_id: 'api_key_id' },
   'messages.send': { message_id: 'message_id', thread_id: 'thread_id' },
   'messages.getRaw': { download_url: 'token' },
@@ -93,6 +94,6 @@ function learn(known: KnownThings, { method, route }: HttpRequest, { status, tex
   for (const [member, value] of Object.entries(document)) {
     const kind = made[member]
     if (kind === undefined || typeof value !== 'string') continue
-    known.spare(kind, kind === 'token' ? decodeURIComponent(value.split('/').at(-1) ?? '') : value)
+    known.spare(kind, kind.endsWith('token') ? decodeURIComponent(value.split('/').at(-1) ?? '') : value)
   }
 }

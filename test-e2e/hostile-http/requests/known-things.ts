@@ -5,13 +5,17 @@ export class KnownThings {
   readonly #kept = new Map<string, string[]>()
   readonly #spare = new Map<string, string[]>()
 
-  /** @param kind the name of a path parameter: `inbox_id`. */
+  /** @param kind the name of a path parameter: `inbox_id`; of one resource only: `drafts.attachment_id`. */
   keep(kind: string, ...ids: readonly string[]): void {
     this.#kept.set(kind, [...(this.#kept.get(kind) ?? []), ...ids])
   }
 
   spare(kind: string, id: string): void {
     this.#spare.set(kind, [...(this.#spare.get(kind) ?? []), id])
+  }
+
+  has(kind: string): boolean {
+    return this.#kept.has(kind) || this.#spare.has(kind)
   }
 
   /** One that probably exists: a deleted one is returned for a short time. */

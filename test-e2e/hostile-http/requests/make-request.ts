@@ -56,13 +56,16 @@ function methodOf({ method }: Route, odd: ReadonlySet<Part>, draw: Draw): string
   return method === 'GET' && draw.chance(0.05) ? 'HEAD' : method
 }
 
-/** Deletes name what may be deleted; all other requests name what is kept. */
-function pathOf({ template, method }: Route, odd: ReadonlySet<Part>, { draw, known }: Source): string {
+/** Deletes, and what else uses something up, name what may be deleted; all other requests name what is kept. */
+function pathOf({ template, method, operationId }: Route, odd: ReadonlySet<Part>, { draw, known }: Source): string {
   const names = [...template.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
   const oddName = odd.has('segment') ? draw.one(names) : undefined
   const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     if (name === oddName) return nastySegment(draw)
-    const id = method === 'DELETE' && name === names.at(-1) ? known.take(name) : known.any(name, draw)
+    const ofResource = `${operationId.split('.')[0]}.${name}`
+    const kind = known.has(ofResource) ? ofResource : name
+    const isUsedUp = (method === 'DELETE' || operationId === 'drafts.send') && name === names.at(-1)
+    const id = isUsedUp ? known.take(kind) : known.any(kind, draw)
     return encodeURIComponent(id ?? 'gone')
   })
   return draw.chance(0.03) ? `${path}/` : path
