@@ -6,7 +6,8 @@ import { mailbox } from './mailbox.ts'
 import { memory } from './memory.ts'
 import { pipeline } from './pipeline.ts'
 import { queue } from './queue.ts'
+import { sending } from './sending.ts'
 import { smtp } from './smtp.ts'
 
 /** Every bench, in the order in which they run. */
-export const benches: readonly Bench[] = [memory, latency, smtp, pipeline, mailbox, gateway, consumer, queue]
+export const benches: readonly Bench[] = [memory, latency, smtp, pipeline, mailbox, gateway, consumer, queue, sending]
