@@ -62,8 +62,8 @@ export async function sign(raw: Buffer, keys: DkimKeys): Promise<Buffer> {
 }
 
 /**
- * Puts fields in front of a header, and signs it anew with the hash of the body that its signature has. Where it has no
- * signature, or there are no keys, the fields stay unsigned.
+ * Puts fields in front of a header and replaces its signatures. The body is not read: its hash is taken from the existing
+ * signature. Without a signature or without keys, the fields stay unsigned.
  * @param header of a mail of this installation, whose signatures it has made itself, up to and with its empty line.
  * @param fields each with its line break.
  * @throws SigningError

@@ -11,8 +11,8 @@ export interface LedMail {
 const END_OF_HEADER = Buffer.from('\r\n\r\n')
 
 /**
- * A mail of this installation with more fields in front, signed anew. Only its header is in memory: the hash of its body
- * is that of the signature it has, whose place the new ones take.
+ * Puts fields in front of a mail of this installation and replaces its signatures. Only the header is held in memory; the
+ * body is streamed, and its hash is taken from the existing signature.
  * @param fields each with its line break.
  * @throws Error what reading throws; SigningError
  */

@@ -51,7 +51,7 @@ const NOBODY_ELSEWHERE: readonly RegExp[] = [
 const GUESSED =
   /\b(?:(?:may|might|could) (?:not |no longer )?(?:exist|be (?:in(?:valid|correct)|wrong|unknown|misspelled|unavailable))|(?:possible|likely|common) (?:reasons|causes)|mögliche (?:gründe|ursachen)|causes possibles|posibles causas|possibili cause)|возможные причины|可能的?原因/i
 
-/** What words name as the cause; `nobody` counts only where neither a code nor another word says more. */
+/** The causes that the words of a report name. `nobody` counts only if no code and no other cause is given. */
 export interface Causes {
   readonly full: boolean
   readonly tooLarge: boolean

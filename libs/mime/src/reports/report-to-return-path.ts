@@ -55,8 +55,8 @@ function saysSo(mail: ReturnedMail, text: TextReport): boolean {
 }
 
 /**
- * Who answers from the null sender under another name may be a person who is away, or their reader with a receipt
- * (RFC 8098): only a mail server returns the mail with the reason.
+ * An answer from the null sender may also be a vacation notice or a read receipt (RFC 8098). Only a mail server returns the
+ * mail and gives a reason.
  */
 function returnsMail(mail: ReturnedMail, text: TextReport): boolean {
   const { autoSubmitted, precedence, list } = mail.automation

@@ -12,7 +12,8 @@ export interface UnsubscribeLinkOptions {
 
 /**
  * The link of a List-Unsubscribe field (RFC 8058): `<public URL>/u/<token>`. The token is the id of the delivery and its
- * MAC, in base64url. Only this installation can make one, so whoever has it got the mail, or got it from its recipient.
+ * MAC, in base64url. Only this installation can make one, so only the recipient, and whoever the mail was forwarded to,
+ * has it.
  */
 export class UnsubscribeLink {
   readonly #base: string

@@ -2,7 +2,7 @@ import { type CallerCredential, holdsPermission, type Permission } from '@restan
 import { ApiError } from '../errors/api-error.ts'
 
 /**
- * Refuses a request whose content needs a permission besides that of its operation (identity 4.1).
+ * Requires a further permission, in addition to that of the operation, because of what a request contains (identity 4.1).
  * @throws ApiError 403 that names the permission.
  */
 export function requirePermission(credential: CallerCredential, permission: Permission): void {

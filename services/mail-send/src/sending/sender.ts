@@ -128,10 +128,10 @@ export class Sender {
   async send(command: SendCommand, request: SendRequest): Promise<SentMessage> {
     if (command.kind !== 'draft')
       this.#options.attachments.requireRights(command.body.attachments ?? [], request.caller.credential)
-    // Addresses are part of the body, whose errors come before those of the key (mail 8.4).
-    if (command.kind !== 'draft') readAddresses(command.body)
     const { idempotencyKey: key, caller, inbox } = request
     if (key === undefined) return this.#work(command, request, undefined)
+    // Addresses are part of the body, whose errors come before those of the key (mail 8.4).
+    if (command.kind !== 'draft') readAddresses(command.body)
     const { db } = this.#options
     const use = {
       organizationId: caller.organization_id,

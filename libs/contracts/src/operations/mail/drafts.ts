@@ -26,7 +26,10 @@ const READ = { service: 'mail-send', prefixes: TIERS, tiers: TIERS, permission: 
 /** Writing: below an inbox only (mail 3). */
 const WRITE = { service: 'mail-send', prefixes: ['inbox'], tiers: TIERS } as const
 
-/** What a new draft needs besides its own permission: to name a message is to read it, `send_at` sends unattended. */
+/**
+ * A new draft needs `message_read` if it answers, forwards or attaches from a message, and `draft_send` if it has a
+ * `send_at`.
+ */
 const CREATE = {
   ...WRITE,
   method: 'POST',

@@ -72,7 +72,7 @@ export class MxHosts {
 
 /**
  * Waits for work that cannot be interrupted, such as name resolution.
- * @param tooLate called with a result that nobody waits for any more.
+ * @param tooLate called with a result that arrives after `signal` was aborted.
  * @throws the reason of `signal`.
  */
 export async function unlessAborted<T>(
