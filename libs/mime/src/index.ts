@@ -71,6 +71,7 @@ export {
   classifyComplaint,
   enhancedStatusIn,
 } from './reports/classify.ts'
+export { OpenImage } from './reports/open-image.ts'
 export type { DeliveryReport, FeedbackReport, RecipientStatus, Report } from './reports/report.ts'
 export { reportToReturnPath } from './reports/report-to-return-path.ts'
 export { ReturnPath } from './reports/return-path.ts'

@@ -6,6 +6,7 @@ import type { KeyLookup } from './edge/authentication/key-lookup.ts'
 import { KeyUsage } from './edge/authentication/key-usage.ts'
 import { Documents } from './edge/documents/documents.ts'
 import { edge } from './edge/edge.ts'
+import { OpenImages } from './edge/opens/open-images.ts'
 import { Peers } from './edge/peers.ts'
 import { Upstreams } from './edge/proxy/upstreams.ts'
 import { Meter } from './edge/rate-limits/meter.ts'
@@ -56,6 +57,7 @@ export function openEdge(kit: GatewayKit, config: Config, { keys, handlers }: Pa
       upstreams,
       documents: new Documents(config),
       unsubscribe: new UnsubscribePages({ mailSend: kit.peer('mail-send'), limits, peerOf }),
+      openImages: new OpenImages({ mailSend: kit.peer('mail-send'), peerOf }),
       internal: config.internal === undefined ? internal : undefined,
     }),
     upgrade: streams.accept,

@@ -40,6 +40,8 @@ export class FakeUpstreams {
   /** Links to unsubscribe that lead to a delivery, with its recipient, and which of them were confirmed. */
   readonly links = new Map<string, string>()
   readonly unsubscribed: string[] = []
+  /** Tokens of images that were loaded. */
+  readonly opened: string[] = []
   /** Services that still hold something of deleted inboxes, by the path at which they are asked. */
   readonly purging = new Set<string>()
   /** What they were asked about, in order. */
@@ -132,6 +134,9 @@ export class FakeUpstreams {
           JSON.stringify(recipient === undefined ? {} : { unsubscribe: { recipient, suppressed } }),
         )
       }
+      case '/internal/opens/record':
+        this.opened.push(document.token)
+        return void response.end('{}')
       case '/internal/connections/drain':
         this.drained.push(document.request_ids)
         return void response.end('{}')

@@ -4,6 +4,7 @@ import { defineService, runService } from '@restante/kit'
 import { Cursors } from '@restante/service/http'
 import { configuration } from './config.ts'
 import { openDelivery } from './delivery/open-delivery.ts'
+import { openDomains } from './domains/open-domains.ts'
 import { openDrafts } from './drafts/open-drafts.ts'
 import { openFeedback } from './feedback/open-feedback.ts'
 import { listRoutes } from './lists/routes.ts'
@@ -27,7 +28,11 @@ export const service = defineService({
     const timers = kit.use(new Timers<SendTimers>({ db, redis: config.redis, log }))
     const tenancy = kit.use(openTenancy({ kafka, db, log, outbox, blobs, timers }))
     const delivery = openDelivery(kit, config, { blobs, dkim, timers })
-    const sending = openSending(kit, config, { blobs, outboundQueue: delivery.outboundQueue, dkim })
+    const sending = openSending(kit, config, {
+      blobs,
+      outboundQueue: delivery.outboundQueue,
+      domains: openDomains(kit, config, dkim),
+    })
     const cursors = new Cursors(config.cursorSecret)
     kit.serve({
       callerKey: config.callerKey,
@@ -40,6 +45,7 @@ export const service = defineService({
         ...openSystemMail(kit, config, delivery, dkim),
         ...copyRoutes(db),
         ...delivery.routes,
+        ...sending.routes,
         ...openFeedback(kit, config),
         'mail-send.purgeInbox': tenancy.purgeInbox,
       },

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { InternalPermission, Permission } from '../access/permissions.ts'
 import type { ErrorCode } from '../vocabulary/errors.ts'
-import type { ServiceName } from '../vocabulary/services.ts'
+import type { PeerName, ServiceName } from '../vocabulary/services.ts'
 import type { Tier } from '../vocabulary/tiers.ts'
 
 export type HttpMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE'
@@ -22,7 +22,6 @@ export interface RequestContract {
   readonly method: HttpMethod
   /** Path below the scope prefix, parameters in braces: `/threads/{thread_id}`. */
   readonly path: string
-  readonly service: ServiceName
   readonly summary: string
   readonly params: z.ZodObject
   readonly query: z.ZodObject
@@ -38,6 +37,7 @@ export interface RequestContract {
 
 /** One operation of the public API. */
 export interface OperationDefinition extends RequestContract {
+  readonly service: ServiceName
   /** Prefixes that offer it: `/v0`, `/v0/pods/{pod_id}`, `/v0/inboxes/{inbox_id}`. */
   readonly prefixes: readonly Tier[]
   /** Tiers of credential that may call it at all. */
@@ -57,6 +57,7 @@ export interface OperationDefinition extends RequestContract {
 
 /** A call between services: never offered by the gateway, and only to the services it lists. */
 export interface InternalOperationDefinition extends RequestContract {
+  readonly service: PeerName
   readonly method: 'POST'
   readonly callers: readonly ServiceName[]
   readonly body: z.ZodType

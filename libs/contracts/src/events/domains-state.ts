@@ -26,6 +26,11 @@ export const domainState = z.object({
     description: 'Whether reports about mail of an inbox are also stored in this inbox.',
   }),
   tracking_enabled: z.boolean(),
+  sending_ready: z.boolean().meta({ description: 'Whether inboxes on it may send (domains 7.3).' }),
+  return_path: z.string().meta({ description: 'Domain of the envelope senders of its mail: `<label>.<domain>`.' }),
+  tracking_host: z.string().optional().meta({
+    description: 'Host of the images that tell of opening: only while its record and its certificate are there.',
+  }),
   created_at: at,
   updated_at: at,
 })

@@ -43,6 +43,10 @@ const events = {
     schema: z.object({ ...delivery, recipients, type: z.string().min(1), sub_type: z.string().min(1) }),
     summary: 'A complaint report was matched to this mail.',
   },
+  'delivery.opened': {
+    schema: z.object(delivery),
+    summary: 'The image of the mail was loaded: at most once per message.',
+  },
   'delivery.rejected': {
     schema: z.object({ ...delivery, reason: z.string() }),
     summary: 'The mail was refused after acceptance and before it left.',

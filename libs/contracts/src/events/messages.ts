@@ -85,4 +85,9 @@ export const messageEvents = {
     public: true,
     summary: 'A mail was refused after acceptance and before it left.',
   },
+  'message.opened': {
+    schema: z.object({ ...envelope('message.opened'), open: z.object(about) }),
+    public: true,
+    summary: 'The image of a mail was loaded for the first time.',
+  },
 } as const

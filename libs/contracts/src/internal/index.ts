@@ -1,4 +1,5 @@
 export * from './delivery-queue.ts'
+export * from './domains.ts'
 export * from './gateway.ts'
 export * from './mail.ts'
 export * from './purge.ts'

@@ -249,6 +249,17 @@ export const mailSendInternalOperations = internalGroup({
     body: unsubscribeToken,
     response: z.object({ unsubscribe: unsubscribeState.optional() }),
   }),
+  /** Loading the image of a message, at first and not with HEAD (mail 15.4). Twice has one effect. */
+  'mail-send.recordOpen': defineInternal({
+    ...INTERNAL,
+    id: 'mail-send.recordOpen',
+    path: '/internal/opens/record',
+    service: 'mail-send',
+    callers: ['gateway'],
+    summary: 'Record that the image of a message was loaded; an unknown or altered token changes nothing',
+    body: z.object({ token: z.string() }),
+    response: NOTHING,
+  }),
   /** Verification codes: mail of the installation itself, from `no-reply` of its own domain. Twice has one effect. */
   'mail-send.sendSystemMail': defineInternal({
     ...INTERNAL,

@@ -1,7 +1,8 @@
 import type { z } from 'zod'
 import type { InternalOperationDefinition } from '../definition/operation.ts'
-import type { ServiceName } from '../vocabulary/services.ts'
+import type { PeerName } from '../vocabulary/services.ts'
 import { deliveryQueueOperations } from './delivery-queue.ts'
+import { domainsInternalOperations } from './domains.ts'
 import { gatewayInternalOperations } from './gateway.ts'
 import { mailIngestInternalOperations, mailSendInternalOperations } from './mail.ts'
 import { purgeOperations } from './purge.ts'
@@ -14,6 +15,7 @@ export const internalOperations = {
   ...mailIngestInternalOperations,
   ...mailSendInternalOperations,
   ...deliveryQueueOperations,
+  ...domainsInternalOperations,
   ...websocketFanoutInternalOperations,
   ...purgeOperations,
   ...takeOverOperations,
@@ -23,7 +25,7 @@ export type InternalOperationId = keyof typeof internalOperations
 export type InternalOperation<Id extends InternalOperationId> = (typeof internalOperations)[Id]
 
 /** Internal operations that one service owns, and so must handle. */
-export type InternalOperationIdsOf<S extends ServiceName> = {
+export type InternalOperationIdsOf<S extends PeerName> = {
   [Id in InternalOperationId]: InternalOperation<Id> extends { readonly service: S } ? Id : never
 }[InternalOperationId]
 
@@ -34,7 +36,7 @@ export type InternalRequestOf<Id extends InternalOperationId> = z.output<Interna
 export type InternalResponseOf<Id extends InternalOperationId> = z.output<InternalOperation<Id>['response']>
 
 /** Internal operations of one service. */
-export function internalOperationsOf(service: ServiceName): readonly InternalOperationDefinition[] {
+export function internalOperationsOf(service: PeerName): readonly InternalOperationDefinition[] {
   return Object.values<InternalOperationDefinition>(internalOperations).filter(
     (operation) => operation.service === service,
   )

@@ -79,6 +79,7 @@ export const message = messageItem
       .record(z.string(), z.string())
       .optional()
       .meta({ description: 'Unfolded and decoded; repeated fields joined with a newline.' }),
+    opened_at: instant.optional().meta({ description: 'Sent with `track_opens`: when its image was first loaded.' }),
   })
   .meta({ id: 'Message' })
 export type Message = z.infer<typeof message>

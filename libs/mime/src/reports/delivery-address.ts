@@ -22,7 +22,8 @@ interface AddressKind {
 /**
  * Addresses that identify a delivery: `<letter>+<id><mac>@<bounce domain>`, the id as the hex digits of a UUID and its
  * MAC. Only this installation can make one, so mail to it is about exactly one delivery. Mail systems may change the
- * case of a local part: hex survives that. Its domain may be internationalized, in either form.
+ * case of a local part: hex survives that. Its domain may be internationalized, in either form. At the domain of a
+ * customer it is part of what is signed: an address is valid at the one domain that it was made for.
  */
 export class DeliveryAddress {
   readonly #domain: string
@@ -35,24 +36,27 @@ export class DeliveryAddress {
     this.#kind = kind
   }
 
-  /** @param deliveryId a UUID. */
-  addressFor(deliveryId: string): string {
+  /**
+   * @param deliveryId a UUID.
+   * @param at a domain of a customer instead of the bounce domain; lower case, in ASCII.
+   */
+  addressFor(deliveryId: string, at = this.#domain): string {
     const id = deliveryId.replaceAll('-', '').toLowerCase()
-    return `${this.#kind.letter}+${id}${this.#mac(id)}@${this.#domain}`
+    return `${this.#kind.letter}+${id}${this.#mac(id, at)}@${at}`
   }
 
   /** @returns the delivery that an address identifies, or undefined when it is foreign, forged or of another kind. */
   deliveryOf(address: string): string | undefined {
     const normal = normalizeAddress(address)
-    if (domainOf(normal) !== this.#domain) return undefined
     const [, letter, id, mac] = LOCAL.exec(normal.slice(0, normal.lastIndexOf('@'))) ?? []
     if (letter !== this.#kind.letter || id === undefined || mac === undefined) return undefined
-    if (!timingSafeEqual(Buffer.from(mac), Buffer.from(this.#mac(id)))) return undefined
+    if (!timingSafeEqual(Buffer.from(mac), Buffer.from(this.#mac(id, domainOf(normal))))) return undefined
     return id.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
   }
 
-  #mac(id: string): string {
-    return createHmac('sha256', this.#secret).update(`${this.#kind.purpose} ${id}`).digest('hex').slice(0, MAC_HEX)
+  #mac(id: string, at: string): string {
+    const made = at === this.#domain ? id : `${id} ${at}`
+    return createHmac('sha256', this.#secret).update(`${this.#kind.purpose} ${made}`).digest('hex').slice(0, MAC_HEX)
   }
 }
 

@@ -11,6 +11,14 @@ describe('ReturnPath', () => {
     expect(paths.deliveryOf(address.toUpperCase())).toBe(ID)
   })
 
+  it('is valid at the domain of a customer that it was made for, and at no other', () => {
+    const address = paths.addressFor(ID, 'rp.customer.example')
+    expect(address).toMatch(/^b\+[0-9a-f]{52}@rp\.customer\.example$/)
+    expect(paths.deliveryOf(address.toUpperCase())).toBe(ID)
+    expect(paths.deliveryOf(address.replace('@rp.', '@'))).toBeUndefined()
+    expect(paths.deliveryOf(address.replace(/@.*/, '@bounces.example.com'))).toBeUndefined()
+  })
+
   it('rejects an address that was altered, made with another secret, or is of another domain', () => {
     const address = paths.addressFor(ID)
     const other = new ReturnPath({ domain: 'bounces.example.com', secret: 'another secret entirely' })

@@ -21,6 +21,7 @@ import type { KeyUsage } from './authentication/key-usage.ts'
 import { answerPreflight, openToBrowsers } from './browsers.ts'
 import { compressFor } from './compression.ts'
 import type { Documents } from './documents/documents.ts'
+import type { OpenImages } from './opens/open-images.ts'
 import type { Peers } from './peers.ts'
 import { forward } from './proxy/forward.ts'
 import type { Upstreams } from './proxy/upstreams.ts'
@@ -42,6 +43,7 @@ export interface EdgeOptions {
   readonly upstreams: Upstreams
   readonly documents: Documents
   readonly unsubscribe: UnsubscribePages
+  readonly openImages: OpenImages
   /** Internal operations for other services; absent where they have a port of their own. */
   readonly internal: ((exchange: Exchange) => Promise<void>) | undefined
 }
@@ -54,6 +56,7 @@ export function edge(deps: EdgeOptions): (exchange: Exchange) => Promise<void> {
     const { request, response, path } = exchange
     if (deps.internal !== undefined && path.startsWith(INTERNAL)) return deps.internal(exchange)
     if (deps.unsubscribe.matches(exchange)) return deps.unsubscribe.serve(exchange)
+    if (deps.openImages.matches(exchange)) return deps.openImages.serve(exchange)
     openToBrowsers(response)
     if (request.method === 'OPTIONS') return answerPreflight(request, response)
     if ((request.url?.length ?? 0) > LIMITS.request.url) throw new RawHttpError(414, 'URI Too Long')

@@ -1,9 +1,9 @@
 import type { RecipientAnswer } from '@restante/contracts/internal'
 import { LIMITS } from '@restante/contracts/vocabulary'
+import type { DomainLookup } from '@restante/domains'
 import { normalizeAddress } from '@restante/mime'
 import { Batcher } from '@restante/service/concurrency'
 import type { ServiceClient } from '@restante/service/http'
-import type { DomainLookup } from '../domains/lookup.ts'
 import { nobodyReceives, refusesMail, takesDmarcReports } from '../domains/rules.ts'
 import type { ServiceAddresses, ServiceRecipient } from './service-addresses.ts'
 

@@ -15,6 +15,7 @@ export type MessageItemRow = Omit<
   | 'handed_over_at'
   | 'settled_at'
   | 'delayed_at'
+  | 'opened_at'
   | 'reply_to'
 >
 
@@ -45,7 +46,9 @@ export function messageItem(row: MessageItemRow): MessageItem {
 }
 
 /** Columns needed for a message in full. */
-export type FullMessageRow = MessageItemRow & Pick<MessageRow, 'reply_to'> & Omit<BodyColumns, 'search_text'>
+export type FullMessageRow = MessageItemRow &
+  Pick<MessageRow, 'reply_to' | 'opened_at'> &
+  Omit<BodyColumns, 'search_text'>
 
 /** A message in full (mail 5.1). */
 export function messageDocument(row: FullMessageRow): Message {
@@ -57,6 +60,7 @@ export function messageDocument(row: FullMessageRow): Message {
     ...(row.extracted_text !== null && { extracted_text: row.extracted_text }),
     ...(row.extracted_html !== null && { extracted_html: row.extracted_html }),
     headers: { ...row.headers },
+    ...(row.opened_at !== null && { opened_at: row.opened_at.toISOString() }),
   }
 }
 

@@ -61,6 +61,7 @@ export interface MessageRow extends ScopeColumns {
   readonly handed_over_at: Date | null
   readonly settled_at: Date | null
   readonly delayed_at: Date | null
+  readonly opened_at: Date | null
   readonly created_at: Date
   readonly updated_at: Date
 }

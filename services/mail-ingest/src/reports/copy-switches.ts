@@ -1,8 +1,6 @@
+import { type DomainLookup, registrationOf, registrations } from '@restante/domains'
 import { normalizeAddress } from '@restante/mime'
 import type { Database } from '@restante/service/database'
-import type { DomainLookup } from '../domains/lookup.ts'
-import { registrationOf } from '../domains/rules.ts'
-import { domains } from '../domains/store.ts'
 
 export interface CopySwitchesOptions {
   readonly db: Database
@@ -23,7 +21,7 @@ export class CopySwitches {
 
   /** Whether there is a domain with copies at all. */
   async anyOn(): Promise<boolean> {
-    return this.#options.shared || domains.anyWithFeedback(this.#options.db)
+    return this.#options.shared || registrations.anyWithFeedback(this.#options.db)
   }
 
   async wants({

@@ -24,6 +24,7 @@ export function serveApi(kit: IngestKit, config: Config, parts: Parts): void {
     tenancy,
     acceptance,
     recipients,
+    openImage,
     rates,
     storage,
     copySwitches: copies,
@@ -52,7 +53,7 @@ export function serveApi(kit: IngestKit, config: Config, parts: Parts): void {
     internal: {
       ...inboundRoutes(db),
       'mail-ingest.purgeInbox': tenancy.purgeInbox,
-      ...sentRoutes({ db, placement, handOver }),
+      ...sentRoutes({ db, placement, handOver, openImage }),
       'mail-ingest.copyFiles': ({ body }) => copyFiles({ db, bytes, blobs, links }, body),
     },
   })

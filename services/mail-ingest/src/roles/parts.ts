@@ -1,8 +1,8 @@
 import { type BlobStore, openBlobStore } from '@restante/blobs'
-import { createParserPool, type ParserPool } from '@restante/mime'
+import { DomainLookup } from '@restante/domains'
+import { createParserPool, OpenImage, type ParserPool } from '@restante/mime'
 import { Notifier } from '@restante/service/database'
 import type { Config, IngestKit } from '../config.ts'
-import { DomainLookup } from '../domains/lookup.ts'
 import { Acceptance } from '../inbound/acceptance.ts'
 import { RecipientLookup } from '../inbound/recipients.ts'
 import { ServiceAddresses } from '../inbound/service-addresses.ts'
@@ -29,6 +29,7 @@ export interface Parts extends MailTenancy {
   /** Which inboxes get copies of reports about their mail. */
   readonly copySwitches: CopySwitches
   readonly recipients: RecipientLookup
+  readonly openImage: OpenImage
   readonly acceptance: Acceptance
   readonly rates: InboundRates
   readonly storage: StorageQuota
@@ -54,6 +55,7 @@ export async function openParts(kit: IngestKit, config: Config): Promise<Parts> 
   const counters = kit.use(new HourlyCounters({ url, prefix: `${prefix}:inbound`, log }))
   const { exemptNetworks } = limits
   const { secret } = returnPath
+  const openImage = new OpenImage(secret)
   return {
     blobs,
     bytes,
@@ -61,10 +63,11 @@ export async function openParts(kit: IngestKit, config: Config): Promise<Parts> 
     parser,
     copySwitches: new CopySwitches({ db, domains, ownDomain: config.defaultDomain, shared: config.feedbackCopies }),
     recipients,
+    openImage,
     acceptance: new Acceptance({ db, outbox, bytes, notify: notifier.notify }),
     rates: new InboundRates({ counters, limits: limits.rates, exemptNetworks, exemptLoopback, secret }),
     storage: new StorageQuota({ db, limit: limits.storage }),
-    placement: new SentPlacement({ db, blobs, parser, outbox, recipients }),
+    placement: new SentPlacement({ db, blobs, parser, outbox, recipients, openImage }),
     notifier,
     sweeper: new RawMailSweeper({ db, bytes, log }),
     ...openTenancy({ kafka: kit.kafka, db, log, outbox, bytes }),

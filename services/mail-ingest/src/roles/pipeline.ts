@@ -1,10 +1,10 @@
+import { domainsConsumer } from '@restante/domains'
 import { createDocumentReader } from '@restante/mime'
 import { ByteSemaphore, Wakeup } from '@restante/service/concurrency'
 import { ChannelListener } from '@restante/service/database'
 import type { Logger } from '@restante/service/telemetry'
 import { DocumentWorker, type DocumentWorkerOptions } from '../attachment-texts/document-worker.ts'
 import type { Config, IngestKit } from '../config.ts'
-import { domainsConsumer } from '../domains/consumers.ts'
 import { listsConsumer } from '../lists/consumers.ts'
 import { Pipeline } from '../pipeline/pipeline.ts'
 import { Leases } from '../pipeline/queue/leases.ts'
@@ -40,7 +40,7 @@ export function openPipeline(kit: IngestKit, config: Config, parts: Parts): void
   kit.use(tenancy)
   kit.use(deliveriesConsumer({ kafka: kit.kafka, db, outbox, placement }))
   kit.use(listsConsumer({ kafka: kit.kafka, db }))
-  kit.use(domainsConsumer({ kafka: kit.kafka, db }))
+  kit.use(domainsConsumer({ service: kit.name, kafka: kit.kafka, db }))
   kit.use(new ChannelListener({ db, channel: INBOUND_CHANNEL, notify: wakeup.notify, log }))
   const dns = new DnsCache(dnsServers)
   const judge = kit.use(new SenderJudge({ dns }))

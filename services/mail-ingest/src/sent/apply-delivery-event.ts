@@ -18,16 +18,17 @@ import {
 } from './delivery-events.ts'
 import { pendingDeliveryEvents, tombstones } from './store.ts'
 
-// The order of the events does not matter: the first hand-over, the latest end and the latest delay are kept. A null
+// The order of the events does not matter: the first hand-over and opening, the latest end and delay are kept. A null
 // changes nothing.
 const PROGRESS = sql<
   never,
-  [id: string, handedOverAt: string | null, settledAt: string | null, delayedAt: string | null]
+  [id: string, handedOverAt: string | null, settledAt: string | null, delayedAt: string | null, openedAt: string | null]
 >(`
 update messages
    set handed_over_at = least(handed_over_at, $2::timestamptz),
        settled_at = greatest(settled_at, $3::timestamptz),
-       delayed_at = greatest(delayed_at, $4::timestamptz)
+       delayed_at = greatest(delayed_at, $4::timestamptz),
+       opened_at = least(opened_at, $5::timestamptz)
  where id = $1`)
 
 /**
@@ -72,6 +73,7 @@ async function progress(tx: Queryable, id: string, event: DeliveryEvent): Promis
     at(impliesHandOver(event)),
     at(endsDelivery(event)),
     at(event.type === 'delivery.delayed'),
+    at(event.type === 'delivery.opened'),
   )
 }
 

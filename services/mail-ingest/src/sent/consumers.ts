@@ -28,6 +28,7 @@ export function deliveriesConsumer({ kafka, db, outbox, placement }: DeliveriesC
       'delivery.bounced': applied,
       'delivery.complained': applied,
       'delivery.rejected': applied,
+      'delivery.opened': applied,
     },
   })
 }

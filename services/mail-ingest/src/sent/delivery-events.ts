@@ -30,6 +30,8 @@ export function labelChangeOf(event: DeliveryEvent, { settled_at, delayed_at }: 
       return { added: ['complained'], removed: [] }
     case 'delivery.rejected':
       return { added: ['rejected'], removed: [] }
+    case 'delivery.opened':
+      return { added: ['opened'], removed: [] }
   }
 }
 
@@ -52,7 +54,7 @@ export function endsDelivery(event: DeliveryEvent): boolean {
  * events that follow from it.
  */
 export function impliesHandOver(event: DeliveryEvent): boolean {
-  return ['delivery.handed_over', 'delivery.delivered', 'delivery.complained'].includes(event.type)
+  return ['delivery.handed_over', 'delivery.delivered', 'delivery.complained', 'delivery.opened'].includes(event.type)
 }
 
 /** The message as public events name it. */
@@ -98,6 +100,8 @@ export function publicEventOf(event: DeliveryEvent, message: MessageReference): 
     }
     case 'delivery.rejected':
       return { ...head, event_type: 'message.rejected', reject: { ...about, reason: event.payload.reason } }
+    case 'delivery.opened':
+      return { ...head, event_type: 'message.opened', open: about }
   }
 }
 

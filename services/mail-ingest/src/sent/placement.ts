@@ -2,7 +2,7 @@ import { BlobNotFoundError, type BlobStore } from '@restante/blobs'
 import type { SentCopy } from '@restante/contracts/schemas'
 import { LIMITS } from '@restante/contracts/vocabulary'
 import type { Outbox } from '@restante/messaging'
-import { bareAddress, ParserCrashedError, type ParserPool, ParserTimeoutError } from '@restante/mime'
+import { bareAddress, type OpenImage, ParserCrashedError, type ParserPool, ParserTimeoutError } from '@restante/mime'
 import { ByteSemaphore } from '@restante/service/concurrency'
 import type { Database, Tx } from '@restante/service/database'
 import { findTombstone } from '@restante/tenancy'
@@ -27,6 +27,8 @@ export interface PlacementOptions {
   readonly outbox: Outbox
   /** Determines which inboxes exist. */
   readonly recipients: Pick<RecipientLookup, 'ask'>
+  /** Left out of what is read: the sender is no recipient whose reading counts. */
+  readonly openImage: OpenImage
 }
 
 /**
@@ -75,7 +77,7 @@ export class SentPlacement {
         this.#memory.within(copy.blob.size, read),
         inRow ? undefined : rawMails.reserve(db, [blob]).then(() => blobs.copy(copy.blob.name, blob)),
       ])
-      return (tx) => this.#store(tx, messageRow(copy, content, id, blob), bodyColumns(copy, content), use)
+      return (tx) => this.#store(tx, messageRow(copy, content, id, blob), this.#bodyColumns(copy, content), use)
     } catch (error) {
       // A remaining reservation is swept later.
       if (error instanceof BlobNotFoundError && (await this.#isGone(copy))) return undefined
@@ -90,6 +92,22 @@ export class SentPlacement {
   async #isGone({ from, inbox_uid }: SentCopy): Promise<boolean> {
     const answer = await this.#options.recipients.ask(bareAddress(from))
     return answer.status === 'unknown' || answer.inbox_uid !== inbox_uid
+  }
+
+  /**
+   * The extracted texts are the words of the caller, where mail-send could send them; otherwise they come from the parser
+   * (mail 8.3).
+   */
+  #bodyColumns(copy: SentCopy, content: MailContent): BodyColumns {
+    const shown = (html: string | null) => (html === null ? null : this.#options.openImage.removeFrom(html))
+    return {
+      text: content.text,
+      html: shown(content.html),
+      extracted_text: content.text === null ? null : (copy.extracted_text ?? content.extractedText),
+      extracted_html: content.html === null ? null : (copy.extracted_html ?? shown(content.extractedHtml)),
+      search_text: content.searchText,
+      headers: content.headers,
+    }
   }
 
   async #store(tx: Tx, message: MessageRow, body: BodyColumns, use: RawMailUse): Promise<void> {
@@ -161,22 +179,8 @@ function messageRow(copy: SentCopy, content: MailContent, id: string, blob: stri
     handed_over_at: null,
     settled_at: null,
     delayed_at: null,
+    opened_at: null,
     created_at: now,
     updated_at: now,
-  }
-}
-
-/**
- * The extracted texts are the words of the caller, where mail-send could send them; otherwise they come from the parser
- * (mail 8.3).
- */
-function bodyColumns(copy: SentCopy, content: MailContent): BodyColumns {
-  return {
-    text: content.text,
-    html: content.html,
-    extracted_text: content.text === null ? null : (copy.extracted_text ?? content.extractedText),
-    extracted_html: content.html === null ? null : (copy.extracted_html ?? content.extractedHtml),
-    search_text: content.searchText,
-    headers: content.headers,
   }
 }

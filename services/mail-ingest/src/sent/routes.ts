@@ -1,5 +1,6 @@
 import type { ReplySource } from '@restante/contracts/internal'
 import { restrictedAmong } from '@restante/contracts/vocabulary'
+import type { OpenImage } from '@restante/mime'
 import type { Database } from '@restante/service/database'
 import type { InternalHandlers } from '@restante/service/http'
 import { attachmentDocument } from '../mailbox/documents.ts'
@@ -11,6 +12,7 @@ export interface SentRoutesOptions {
   readonly db: Database
   readonly placement: SentPlacement
   readonly handOver: LocalHandOver
+  readonly openImage: OpenImage
 }
 
 type SentOperations =
@@ -21,10 +23,10 @@ type SentOperations =
 
 /** Internal operations for mail-send. */
 export function sentRoutes(options: SentRoutesOptions): Pick<InternalHandlers<'mail-ingest'>, SentOperations> {
-  const { db, placement, handOver } = options
+  const { placement, handOver } = options
   return {
     'mail-ingest.getReplySource': async ({ body }) => {
-      const source = await replySource(db, body.inbox_uid, body.message_id, body.visible_labels)
+      const source = await replySource(options, body.inbox_uid, body.message_id, body.visible_labels)
       return source ? { source } : {}
     },
     'mail-ingest.placeSent': async ({ body }) => {
@@ -37,7 +39,7 @@ export function sentRoutes(options: SentRoutesOptions): Pick<InternalHandlers<'m
 }
 
 async function replySource(
-  db: Database,
+  { db, openImage }: Pick<SentRoutesOptions, 'db' | 'openImage'>,
   inboxUid: string,
   messageId: string,
   visible: readonly string[],
@@ -59,6 +61,6 @@ async function replySource(
     attachments: message.attachments.map(attachmentDocument),
     ...(message.subject !== null && { subject: message.subject }),
     ...(text !== null && { text }),
-    ...(html !== null && { html }),
+    ...(html !== null && { html: openImage.removeFrom(html) }),
   }
 }

@@ -1,7 +1,7 @@
+import { registrations } from '@restante/domains'
 import type { Outbox } from '@restante/messaging'
 import { sql, type Tx } from '@restante/service/database'
 import type { BatchOutcome, PurgeInBatches } from '@restante/tenancy'
-import { domains } from '../domains/store.ts'
 import { listEntries } from '../lists/store.ts'
 import { lockMailbox } from '../mailbox/lock.ts'
 import type { RawMailBytes } from '../raw/bytes.ts'
@@ -87,7 +87,7 @@ export class MailPurge implements PurgeInBatches {
     await tx.query(FORGET_MAIL, id)
     const deleted = [
       await listEntries.deleteOfOrganization(tx, id, BATCH),
-      await domains.deleteOfOrganization(tx, id, BATCH),
+      await registrations.deleteOfOrganization(tx, id, BATCH),
     ]
     return deleted.includes(BATCH) ? 'more' : 'ended'
   }

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { DomainLookup } from '../../src/domains/lookup.ts'
-import { domains } from '../../src/domains/store.ts'
+import { DomainLookup, registrations } from '@restante/domains'
 import { type Fixture, openFixture } from '../fixture.ts'
 
 let fixture: Fixture
@@ -32,9 +31,11 @@ describe('the look-up of domains', () => {
   it('answers many at once with a few queries, each with its own name and those above it', async () => {
     const { lookup, queries } = counted()
     const name = `d${randomUUID().slice(0, 8)}.test`
-    const switches = { inbound_enabled: true, subdomains_enabled: true, feedback_enabled: true }
-    const state = { organization_id: randomUUID(), version: 1, deleted_at: null, ...switches }
-    for (const domain of [name, `x.${name}`]) await domains.apply(fixture.db, { ...state, id: randomUUID(), domain })
+    const switches = { inbound_enabled: true, subdomains_enabled: true, feedback_enabled: true, sending_ready: true }
+    const hosts = { return_path: null, tracking_host: null }
+    const state = { organization_id: randomUUID(), version: 1, deleted_at: null, ...switches, ...hosts }
+    for (const domain of [name, `x.${name}`])
+      await registrations.apply(fixture.db, { ...state, id: randomUUID(), domain })
     const asked = [name, `x.${name}`, `y.x.${name}`, `z.${name}`, 'other.test', 'test', '']
     const found = await Promise.all(asked.map((domain) => lookup.of(domain)))
     expect(found.map((of) => of.map(({ domain }) => domain))).toEqual([

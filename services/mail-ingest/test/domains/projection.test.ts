@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { domainsConsumer, registrations } from '@restante/domains'
 import { deliverOnce, deliverShuffled, deliverTwiceAndSwapped } from '@restante/messaging/testing'
 import { countRows, organizationDeletedEvent, queryRows } from '@restante/testkit'
-import { domainsConsumer } from '../../src/domains/consumers.ts'
-import { domains } from '../../src/domains/store.ts'
 import { type Fixture, openFixture } from '../fixture.ts'
 import { tenancyOf } from '../mailbox-fixture.ts'
 import { changed, deleted, type Identity, newRegistration } from './registrations.ts'
@@ -10,17 +9,25 @@ import { changed, deleted, type Identity, newRegistration } from './registration
 let fixture: Fixture
 let consumer: ReturnType<typeof domainsConsumer>
 
-const NONE = { inbound_enabled: false, subdomains_enabled: false, feedback_enabled: false }
-const rowsOf = (organizationId: string) => countRows(fixture.db, 'domains where organization_id = $1', organizationId)
+const NONE = {
+  inbound_enabled: false,
+  subdomains_enabled: false,
+  feedback_enabled: false,
+  sending_ready: false,
+  return_path: null,
+  tracking_host: null,
+}
+const rowsOf = (organizationId: string) =>
+  countRows(fixture.db, 'registered_domains where organization_id = $1', organizationId)
 
 beforeAll(async () => {
   fixture = await openFixture()
-  consumer = domainsConsumer({ kafka: fixture.topics.kafka, db: fixture.db })
+  consumer = domainsConsumer({ service: 'mail-ingest', kafka: fixture.topics.kafka, db: fixture.db })
 }, 60_000)
 afterAll(() => fixture.stop(), 30_000)
 
 const newName = () => `d${randomUUID().slice(0, 8)}.test`
-const stateOf = async ({ domain }: Identity) => domains.named(fixture.db, [domain])
+const stateOf = async ({ domain }: Identity) => registrations.named(fixture.db, [domain])
 
 describe('the projection of domains', () => {
   it.each([1, 2, 3, 4, 5, 6])(
@@ -30,19 +37,26 @@ describe('the projection of domains', () => {
       const { organization_id, domain } = first
       const again = newRegistration(domain, organization_id)
       const elsewhere = newRegistration(domain)
+      const sends = { sending_ready: true, return_path: `rp.${domain}` }
       await deliverShuffled(
         consumer,
         seed,
         ...[changed(first, 1), changed(first, 2, { inbound_enabled: false }), deleted(first, 3)],
-        ...[changed(again, 1), changed(again, 2, { subdomains_enabled: true, feedback_enabled: false })],
+        ...[
+          changed(again, 1),
+          changed(again, 2, { subdomains_enabled: true, feedback_enabled: false, tracking_host: `link.${domain}` }),
+        ],
         changed(elsewhere, 1),
       )
       const found = await stateOf(first)
       expect(found).toHaveLength(3)
       expect(found).toEqual(
         expect.arrayContaining([
-          { organization_id, domain, ...NONE, deleted: true },
-          { organization_id, domain, ...NONE, inbound_enabled: true, subdomains_enabled: true, deleted: false },
+          { id: first.domain_uid, organization_id, domain, ...NONE, deleted: true },
+          {
+            ...{ id: again.domain_uid, organization_id, domain, ...NONE, ...sends },
+            ...{ inbound_enabled: true, subdomains_enabled: true, tracking_host: `link.${domain}`, deleted: false },
+          },
           expect.objectContaining({ organization_id: elsewhere.organization_id, deleted: false }),
         ]),
       )
@@ -57,16 +71,16 @@ describe('the projection of domains', () => {
   })
 
   it('tells whether any live registration wants copies of reports', async () => {
-    await queryRows(fixture.db, 'delete from domains')
+    await queryRows(fixture.db, 'delete from registered_domains')
     const of = newRegistration(newName())
-    expect(await domains.anyWithFeedback(fixture.db)).toBe(false)
+    expect(await registrations.anyWithFeedback(fixture.db)).toBe(false)
     await deliverOnce(consumer, changed(of, 1, { feedback_enabled: true }))
-    expect(await domains.anyWithFeedback(fixture.db)).toBe(true)
+    expect(await registrations.anyWithFeedback(fixture.db)).toBe(true)
     await deliverOnce(consumer, changed(of, 2, { feedback_enabled: false }))
-    expect(await domains.anyWithFeedback(fixture.db)).toBe(false)
+    expect(await registrations.anyWithFeedback(fixture.db)).toBe(false)
     await deliverOnce(consumer, changed(of, 3, { feedback_enabled: true }))
     await deliverOnce(consumer, deleted(of, 4))
-    expect(await domains.anyWithFeedback(fixture.db)).toBe(false)
+    expect(await registrations.anyWithFeedback(fixture.db)).toBe(false)
   })
 })
 
@@ -80,8 +94,9 @@ describe('the deletion of an organization', () => {
     await deliverOnce(consumer, changed(newRegistration(newName(), neighbour)))
     await queryRows(
       fixture.db,
-      `insert into domains (id, organization_id, domain, inbound_enabled, subdomains_enabled, feedback_enabled, version)
-       select gen_random_uuid(), $1::uuid, 'x' || number || '.test', true, true, true, 1 from generate_series(1, 1200) as number`,
+      `insert into registered_domains (id, organization_id, domain, inbound_enabled, subdomains_enabled,
+                                       feedback_enabled, sending_ready, version)
+       select gen_random_uuid(), $1::uuid, 'x' || number || '.test', true, true, true, true, 1 from generate_series(1, 1200) as number`,
       organization,
     )
     await deliverOnce(tenancy.consumer, organizationDeletedEvent(organization))

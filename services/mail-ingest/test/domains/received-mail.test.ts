@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { ReturnPath } from '@restante/mime'
 import { countRows, queryRows, sendMail, waitFor } from '@restante/testkit'
 import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
 import { sentCopy } from '../mailbox-fixture.ts'
@@ -22,7 +23,7 @@ afterAll(async () => {
   await fixture.stop()
 }, 30_000)
 afterEach(async () => {
-  await queryRows(fixture.db, 'delete from domains')
+  await queryRows(fixture.db, 'delete from registered_domains')
 })
 
 const send = (to: string | string[] = inbox.address) =>
@@ -104,6 +105,17 @@ describe('mail for an inbox on a custom domain', () => {
     await expect(send(nobody)).rejects.toMatchObject(refused('5.1.1'))
     await owner.delete(domain)
     await expect(send(nobody)).rejects.toMatchObject(refused('5.1.2'))
+  })
+})
+
+describe('a return path at a custom domain', () => {
+  it('takes reports at the domain that it was made for, and at no other', async () => {
+    const paths = new ReturnPath({ ...fixture.config.returnPath })
+    const address = paths.addressFor(randomUUID(), `rp.${DOMAIN}`)
+    const report = (to: string) =>
+      sendMail({ port: fixture.smtpPort, from: '', to, subject: 'Undelivered', text: randomUUID() })
+    expect(await report(address)).toMatchObject({ accepted: [address] })
+    await expect(report(address.replace('@rp.', '@other.'))).rejects.toMatchObject({ responseCode: 550 })
   })
 })
 

@@ -7,7 +7,10 @@ export type DomainEvent = EventOf<Topic<'domains.state'>>
 
 export type Identity = Pick<DomainState, 'organization_id' | 'domain_uid' | 'domain'>
 export type Switches = Partial<
-  Pick<DomainState, 'inbound_enabled' | 'subdomains_enabled' | 'feedback_enabled' | 'tracking_enabled' | 'status'>
+  Pick<
+    DomainState,
+    'inbound_enabled' | 'subdomains_enabled' | 'feedback_enabled' | 'tracking_enabled' | 'tracking_host' | 'status'
+  >
 >
 
 const { event } = topics['domains.state']
@@ -26,6 +29,8 @@ export function changed(of: Identity, version = 1, switches: Switches = {}): Dom
     subdomains_enabled: false,
     feedback_enabled: true,
     tracking_enabled: false,
+    sending_ready: true,
+    return_path: `rp.${of.domain}`,
     created_at: at,
     updated_at: at,
     ...switches,
@@ -70,7 +75,12 @@ export class DomainOwner {
   async #publish({ domain_uid, domain }: Identity, published: DomainEvent): Promise<void> {
     await this.#publisher.publish(topics['domains.state'], published)
     const known = () =>
-      countRows(this.#fixture.db, 'domains where id = $1 and version >= $2', domain_uid, published.payload.version)
+      countRows(
+        this.#fixture.db,
+        'registered_domains where id = $1 and version >= $2',
+        domain_uid,
+        published.payload.version,
+      )
     await waitFor(async () => (await known()) > 0, { what: `the state of ${domain}` })
   }
 }

@@ -36,7 +36,7 @@ beforeEach(async () => {
   sentBy(inbox)
 })
 afterEach(async () => {
-  await queryRows(fixture.db, 'delete from domains')
+  await queryRows(fixture.db, 'delete from registered_domains')
 })
 
 /** Has the fake mail-send name the inbox that sent the mail of every delivery. */

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { openBlobStore } from '@restante/blobs'
 import { type EventOf, topics } from '@restante/contracts/events'
+import { DomainLookup } from '@restante/domains'
 import { Outbox } from '@restante/messaging'
 import { deliverOnce, deliverShuffled, deliverTwiceAndSwapped } from '@restante/messaging/testing'
-import { createParserPool, type ParserPool } from '@restante/mime'
+import { createParserPool, OpenImage, type ParserPool } from '@restante/mime'
 import { sql } from '@restante/service/database'
 import { type CollectedRecord, countRows, queryRows, type TopicCollection, waitFor } from '@restante/testkit'
-import { DomainLookup } from '../../src/domains/lookup.ts'
 import { RecipientLookup } from '../../src/inbound/recipients.ts'
 import { ServiceAddresses } from '../../src/inbound/service-addresses.ts'
 import { deliveriesConsumer } from '../../src/sent/consumers.ts'
@@ -34,7 +34,7 @@ beforeAll(async () => {
   const addresses = new ServiceAddresses({ returnPath, complaintAddresses: new Map() })
   const domains = new DomainLookup({ db, ownDomain: DOMAIN })
   const recipients = new RecipientLookup({ gateway: fixture.gateway, addresses, domains })
-  const placement = new SentPlacement({ db, blobs, parser, outbox, recipients })
+  const placement = new SentPlacement({ db, blobs, parser, outbox, recipients, openImage: new OpenImage('secret') })
   consumer = deliveriesConsumer({ kafka: fixture.topics.kafka, db, outbox, placement })
 }, 60_000)
 afterAll(async () => {
@@ -82,10 +82,11 @@ async function sentMessage(minutes: { delayed?: number; delivered?: number; text
     bounced: fact('delivery.bounced', 4, { type: 'Permanent', sub_type: 'NoEmail' }),
     complained: fact('delivery.complained', 5, { type: 'abuse', sub_type: 'spam' }),
     rejected: fact('delivery.rejected', 1, { reason: 'Bad content' }),
+    opened: fact('delivery.opened', 6),
   }
 }
 
-/** A message to three: one delayed and then delivered, one delayed after that, one who complains. */
+/** A message to three: one delayed and then delivered, one delayed after that, one who complains and opens it. */
 function eventsOf({
   accepted,
   handedOver,
@@ -93,8 +94,9 @@ function eventsOf({
   delivered,
   delayedAgain,
   complained,
+  opened,
 }: SentMessage): MailSendEvent[] {
-  return [accepted, handedOver, delayed, delivered, delayedAgain, complained]
+  return [accepted, handedOver, delayed, delivered, delayedAgain, complained, opened]
 }
 
 const PUBLISHED = sql<{ type: string }, [messageId: string]>(
@@ -106,6 +108,7 @@ interface StoredCopy {
   readonly handed_over_at: Date | null
   readonly settled_at: Date | null
   readonly delayed_at: Date | null
+  readonly opened_at: Date | null
 }
 
 /** All that the facts of a message leave behind. */
@@ -115,7 +118,7 @@ async function stateOf(messageId: string) {
   return {
     messages: rows.length,
     labels: rows.flatMap((row) => row.labels).toSorted(),
-    times: rows.map((row) => [row.handed_over_at, row.settled_at, row.delayed_at]),
+    times: rows.map((row) => [row.handed_over_at, row.settled_at, row.delayed_at, row.opened_at]),
     threads: await countRows(db, 'threads where last_message_id = $1', messageId),
     pending: await countRows(db, 'pending_delivery_events where message_id = $1', messageId),
     published: (await db.query(PUBLISHED, messageId)).map(({ type }) => type),
@@ -213,11 +216,13 @@ describe('a sent copy', () => {
 
 describe('delivery events', () => {
   it('become labels and events, each once, however often they arrive', async () => {
-    const { copy, accepted, handedOver, delayed, delivered, complained } = await sentMessage()
+    const { copy, accepted, handedOver, delayed, delivered, complained, opened } = await sentMessage()
     await deliver(accepted, handedOver, handedOver, delayed, delayed)
     expect(await labels(copy.message_id)).toEqual(['sent', 'campaign', 'delayed'])
-    await deliver(delivered, delivered, complained, complained)
-    expect(await labels(copy.message_id)).toEqual(['sent', 'campaign', 'delivered', 'complained'])
+    expect((await get(copy.message_id)).body).not.toHaveProperty('opened_at')
+    await deliver(delivered, delivered, complained, complained, opened, opened)
+    expect(await labels(copy.message_id)).toEqual(['sent', 'campaign', 'delivered', 'complained', 'opened'])
+    expect((await get(copy.message_id)).body).toMatchObject({ opened_at: T(6) })
     const documents = (await fired(copy.message_id)).map(({ value }) => JSON.parse(value))
     const about = { inbox_id: inbox.address, thread_id: copy.thread_id, message_id: copy.message_id }
     expect(documents).toEqual([
@@ -239,6 +244,7 @@ describe('delivery events', () => {
         event_id: complained.id,
         complaint: { ...about, timestamp: T(5), type: 'abuse', sub_type: 'spam', recipients: RECIPIENTS },
       },
+      { type: 'event', event_type: 'message.opened', event_id: opened.id, open: { ...about, timestamp: T(6) } },
     ])
   })
 
@@ -246,7 +252,10 @@ describe('delivery events', () => {
     const inOrder = await sentMessage()
     await deliver(...eventsOf(inOrder))
     const expected = await stateOf(inOrder.copy.message_id)
-    expect(expected).toMatchObject({ labels: ['campaign', 'complained', 'delayed', 'delivered', 'sent'], pending: 0 })
+    expect(expected).toMatchObject({
+      labels: ['campaign', 'complained', 'delayed', 'delivered', 'opened', 'sent'],
+      pending: 0,
+    })
     const shuffled = await sentMessage()
     await deliverShuffled(consumer, seed, ...eventsOf(shuffled))
     expect(await stateOf(shuffled.copy.message_id)).toEqual(expected)

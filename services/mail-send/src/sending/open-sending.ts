@@ -1,9 +1,12 @@
 import type { BlobStore } from '@restante/blobs'
-import type { DkimKeys } from '@restante/mime'
+import { OpenImage } from '@restante/mime'
 import type { Config, SendKit } from '../config.ts'
 import type { OutboundQueue } from '../delivery/outbound/outbound-queue.ts'
+import type { SendingDomains } from '../domains/sending-domains.ts'
 import { DraftLinks } from '../files/links.ts'
 import { FileShelf } from '../files/shelf.ts'
+import { Opens } from '../opens/opens.ts'
+import { openRoutes } from '../opens/routes.ts'
 import { Acceptance } from './acceptance/acceptance.ts'
 import { AttachmentLoader } from './content/attachments.ts'
 import { ReferencedFiles } from './content/referenced-files.ts'
@@ -12,7 +15,7 @@ import { Sender } from './sender.ts'
 interface SendingParts {
   readonly blobs: BlobStore
   readonly outboundQueue: OutboundQueue
-  readonly dkim: DkimKeys | undefined
+  readonly domains: SendingDomains
 }
 
 /** What accepts messages, gets their attachments, and links to those of drafts. */
@@ -20,23 +23,26 @@ export interface Sending {
   readonly sender: Sender
   readonly attachments: AttachmentLoader
   readonly links: DraftLinks
+  /** The internal operation on the openings of messages. */
+  readonly routes: ReturnType<typeof openRoutes>
 }
 
-/** What accepts messages of callers. Mail may be sent from the default domain, and is signed with its key. */
-export function openSending(kit: SendKit, config: Config, { blobs, outboundQueue, dkim }: SendingParts): Sending {
+/** What accepts messages of callers. */
+export function openSending(kit: SendKit, config: Config, { blobs, outboundQueue, domains }: SendingParts): Sending {
   const { db, outbox } = kit
-  const isShared = (domain: string) => domain === config.defaultDomain
   const links = new DraftLinks({ publicUrl: config.publicUrl, secret: config.linkSecret })
   const attachments = openAttachments(kit, config, new FileShelf({ db, blobs }), links)
+  const openImage = new OpenImage(config.returnPath.secret)
   const sender = new Sender({
     db,
     acceptance: new Acceptance({ db, outbox, blobs, outboundQueue }),
     mailIngest: kit.peer('mail-ingest'),
     attachments,
     limits: config.sendLimits,
-    domains: { isVerified: isShared, isShared, dkimKey: (domain) => (isShared(domain) ? dkim : undefined) },
+    domains,
+    openImage,
   })
-  return { sender, attachments, links }
+  return { sender, attachments, links, routes: openRoutes(new Opens({ db, outbox, openImage })) }
 }
 
 function openAttachments(kit: SendKit, config: Config, shelf: FileShelf, draftLinks: DraftLinks): AttachmentLoader {

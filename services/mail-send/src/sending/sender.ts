@@ -3,12 +3,12 @@ import type { ForwardBody, ReplyAllBody, ReplyBody, SendBody, SendDraftBody } fr
 import type { SentMessage } from '@restante/contracts/resources'
 import type { SentCopy } from '@restante/contracts/schemas'
 import { LIMITS } from '@restante/contracts/vocabulary'
-import type { DkimKeys, OutgoingAttachment } from '@restante/mime'
-import { listNames, normalizeAddress } from '@restante/mime'
+import { listNames, normalizeAddress, type OpenImage, type OutgoingAttachment } from '@restante/mime'
 import type { Database, Tx } from '@restante/service/database'
 import { ApiError } from '@restante/service/errors'
 import { BodyMemoryLimiter, type ServiceClient, type YieldSlot } from '@restante/service/http'
 import type { Logger } from '@restante/service/telemetry'
+import type { SendingDomain, SendingDomains } from '../domains/sending-domains.ts'
 import type { StoredFile } from '../files/store.ts'
 import { listEntries } from '../lists/store.ts'
 import type { Acceptance, Terms } from './acceptance/acceptance.ts'
@@ -35,6 +35,7 @@ import {
   sendLimitExceeded,
   suspended,
   tooManyRecipients,
+  trackingNeedsHtml,
   trackingNotPossible,
 } from './checks/refusals.ts'
 import { type Charge, chargesOf, type SendLimits } from './checks/send-limit.ts'
@@ -94,16 +95,20 @@ export interface SenderOptions {
   readonly acceptance: Acceptance
   readonly mailIngest: ServiceClient<'mail-send'>
   readonly attachments: AttachmentLoader
-  /** Whether mail may be sent from a domain, and with which key it is signed. */
   readonly domains: SendingDomains
   readonly limits: SendLimits
+  /** For messages that tell of their opening. */
+  readonly openImage: OpenImage
 }
 
-export interface SendingDomains {
-  isVerified(domain: string): boolean
-  /** Whether it is a domain of the installation, where every organization may have inboxes. */
-  isShared(domain: string): boolean
-  dkimKey(domain: string): DkimKeys | undefined
+/** What a message is composed of beside what was asked for. */
+interface Composition {
+  readonly inbox: CallerInbox
+  readonly domain: SendingDomain
+  readonly recipients: Recipients
+  readonly attachments: readonly OutgoingAttachment[]
+  /** Whether it tells of its opening. */
+  readonly tracked: boolean
 }
 
 /** Placing the copy lets the caller read its own write; the event does the same a moment later. */
@@ -173,8 +178,9 @@ export class Sender {
     const outgoing = await this.#outgoing(message, request)
     requireSending(caller)
     const recipients = recipientsOf(outgoing, inbox)
-    this.#checkDomain(inbox)
-    if (outgoing.command.body.track_opens === true) throw trackingNotPossible()
+    const domain = await this.#options.domains.of(inbox.address, caller.organization_id)
+    const { track_opens: tracked = false, html } = outgoing.command.body
+    if (tracked) requireTracking(domain, html)
     const envelope = uniqueAddresses(recipients)
     const addresses = [...envelope.keys()]
     await this.#checkLists(caller, inbox, addresses)
@@ -195,13 +201,14 @@ export class Sender {
       charges,
       charged,
       claim,
+      returnPath: domain.returnPath,
       also: end,
     }
     const copy = await this.#memory.hold(caller.organization_id, async (count) => {
       const attachments = await this.#load(outgoing, files, request, count)
       const bytes = attachments.reduce((sum, { content }) => sum + content.length, 0)
       const accept = async (): Promise<SentCopy> => {
-        const composed = await this.#compose(outgoing, inbox, recipients, attachments)
+        const composed = await this.#compose(outgoing, { inbox, domain, recipients, attachments, tracked })
         // A caller that has disconnected retries: as long as this message is not accepted, that makes no second one.
         request.signal.throwIfAborted()
         await this.#checkRights(request, addresses)
@@ -217,10 +224,6 @@ export class Sender {
     const given = readAddresses(command.body)
     if (command.kind === 'send') return { command, given, answered: undefined }
     return { command, given, answered: await readSource(this.#options, caller, inbox, command.messageId) }
-  }
-
-  #checkDomain({ address }: CallerInbox): void {
-    if (!this.#options.domains.isVerified(domainOf(address))) throw new ApiError('domain_not_verified')
   }
 
   /** Fetching files and waiting for memory take time, in which the right to send may have been revoked. */
@@ -270,25 +273,21 @@ export class Sender {
     return stored > 0 || forwarded.length > 0 || given.some(isRemote) ? yieldSlot(load) : load()
   }
 
-  #compose(
+  async #compose(
     { command, given, answered }: Outgoing,
-    inbox: CallerInbox,
-    recipients: Recipients,
-    attachments: readonly OutgoingAttachment[],
+    { domain, tracked, ...ready }: Composition,
   ): Promise<ComposedMessage> {
-    const { domains } = this.#options
-    const domain = domainOf(inbox.address)
+    const { openImage } = this.#options
     return composeMessage({
-      inbox,
+      ...ready,
       body: command.body,
-      recipients,
       replyTo: given.replyTo,
-      attachments,
       answered,
       isForward: command.kind === 'forward',
       date: new Date(),
-      dkim: domains.dkimKey(domain),
-      sharedDomain: domains.isShared(domain),
+      dkim: await domain.dkim(),
+      sharedDomain: domain.isShared,
+      ...(tracked && domain.trackingHost !== undefined && { tracking: { openImage, host: domain.trackingHost } }),
     })
   }
 
@@ -305,6 +304,12 @@ function requireSending({ inbox, sending }: Caller): void {
   if (sending === 'suspended') throw suspended()
 }
 
+/** @throws ApiError 422 where the opening of a message cannot be told (mail 15.4). */
+function requireTracking({ trackingHost }: SendingDomain, html: string | null | undefined): void {
+  if (trackingHost === undefined) throw trackingNotPossible()
+  if (html === undefined || html === null || html === '') throw trackingNeedsHtml()
+}
+
 function recipientsOf({ command, given, answered }: Outgoing, inbox: CallerInbox): Recipients {
   const recipients =
     (command.kind === 'reply' || command.kind === 'reply_all') && answered
@@ -319,8 +324,4 @@ function recipientsOf({ command, given, answered }: Outgoing, inbox: CallerInbox
 function sourceOf(command: SendCommand): string | undefined {
   if (command.kind === 'send') return undefined
   return command.kind === 'draft' ? command.draftId : command.messageId
-}
-
-function domainOf(address: string): string {
-  return address.slice(address.lastIndexOf('@') + 1)
 }

@@ -60,6 +60,8 @@ export class SystemMail {
         blob,
         copy: undefined,
         unsubscribable: false,
+        tracked: false,
+        returnPath: undefined,
         recipients: [recipient],
       })
     })

@@ -1,4 +1,5 @@
 import type { BlobStore } from '@restante/blobs'
+import { registrations } from '@restante/domains'
 import type { Schedule } from '@restante/jobs'
 import { sql, type Tx } from '@restante/service/database'
 import type { BatchOutcome, PurgeInBatches } from '@restante/tenancy'
@@ -112,6 +113,7 @@ export class SendPurge implements PurgeInBatches {
     for (const statement of OF_ORGANIZATION) {
       if ((await tx.query(statement, id, BATCH)).length === BATCH) full = true
     }
+    if ((await registrations.deleteOfOrganization(tx, id, BATCH)) === BATCH) full = true
     if (full) return 'more'
     const left = [...(await tx.query(SENDS_LEFT, id)), ...(await tx.query(FILES_LEFT.organization, id))]
     return left.length > 0 ? 'purged' : 'ended'

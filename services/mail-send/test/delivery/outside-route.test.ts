@@ -125,6 +125,7 @@ async function attemptBy(
     sha256: '',
     acceptedAt: new Date(),
     unsubscribable: false,
+    returnPath: undefined,
   }
   const steps = {
     begin: async (deliveries: readonly OpenDelivery[]) => deliveries.map((one) => ({ ...one, attempts: 1 })),

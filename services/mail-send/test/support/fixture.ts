@@ -64,6 +64,7 @@ export interface Fixture {
       | 'mail-send.findDeliveries'
       | 'mail-send.findUnsubscribe'
       | 'mail-send.unsubscribe'
+      | 'mail-send.recordOpen'
       | 'mail-send.purgeInbox'
       | QueueOperation,
     from: 'gateway' | 'mail-ingest',
@@ -127,6 +128,8 @@ export async function startWorld(variables: Readonly<Record<string, string>> = {
     CALLER_KEY,
     GATEWAY_URL: peers.url,
     PEER_KEY_GATEWAY: PEER_KEYS.gateway,
+    DOMAINS_DNS_URL: peers.url,
+    PEER_KEY_DOMAINS_DNS: 'domains-dns key of the tests',
     MAIL_INGEST_URL: peers.url,
     PEER_KEY_MAIL_INGEST: PEER_KEYS['mail-ingest'],
     DNS_SERVERS: zone.address,

@@ -71,6 +71,8 @@ export class Peers {
         return this.answers[id]?.(parse(id, body)) ?? 503
       case 'gateway.lookupInboxes':
         return this.answers[id]?.(parse(id, body)) ?? { inboxes: [], pods: [] }
+      case 'domains-dns.getSigningKey':
+        return this.answers[id]?.(parse(id, body)) ?? 503
       case 'mail-ingest.acceptInbound':
         return this.answers[id]?.(parse(id, body)) ?? 503
       default:

@@ -197,6 +197,7 @@ function messageRow({ mail, verdict: { inbox, content, sender, spam } }: MailToS
     handed_over_at: null,
     settled_at: null,
     delayed_at: null,
+    opened_at: null,
     created_at: now,
     updated_at: now,
   }

@@ -18,6 +18,10 @@ export interface OutboundMessage {
   readonly copy: SentCopy | undefined
   /** Whether its recipients can unsubscribe by a link of the service. */
   readonly unsubscribable: boolean
+  /** Whether it has an image that tells of its opening (mail 15.4). */
+  readonly tracked: boolean
+  /** Domain of its envelope senders; undefined: the one of the installation. */
+  readonly returnPath: string | undefined
   /** Bare addresses, each once. */
   readonly recipients: readonly string[]
 }
@@ -36,11 +40,13 @@ const ADD_SEND = sql<
     copy: string | null,
     acceptedAt: string,
     unsubscribable: boolean,
+    tracked: boolean,
+    returnPath: string | null,
   ]
 >(`
 insert into sends (id, organization_id, pod_id, inbox_uid, thread_id, message_id, size, sha256, copy, accepted_at,
-                   unsubscribable)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9::jsonb, $10, $11)
+                   unsubscribable, tracked, return_path)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9::jsonb, $10, $11, $12, $13)
 returning id`)
 
 const ADD_DELIVERIES = sql<
@@ -124,6 +130,8 @@ async function addSend(on: Queryable, message: OutboundMessage): Promise<void> {
     message.copy ? JSON.stringify(message.copy) : null,
     acceptedAt.toISOString(),
     message.unsubscribable,
+    message.tracked,
+    message.returnPath ?? null,
   )
 }
 

@@ -21,6 +21,8 @@ export interface SendRecord {
   readonly acceptedAt: Date
   /** Each recipient gets it with a link of its own to unsubscribe (mail 15.5). */
   readonly unsubscribable: boolean
+  /** Domain of its envelope senders; undefined: the one of the installation. */
+  readonly returnPath: string | undefined
 }
 
 /** The name of the blob with the bytes of an outgoing message. */
@@ -40,11 +42,12 @@ export interface SendRow {
   sha256: string
   accepted_at: Date
   unsubscribable: boolean
+  return_path: string | null
 }
 
 /** Columns of `sends`, under the alias `s`. */
 export const SEND_COLUMNS =
-  's.id, s.organization_id, s.pod_id, s.inbox_uid, s.thread_id, s.message_id, s.size, s.sha256, s.accepted_at, s.unsubscribable'
+  's.id, s.organization_id, s.pod_id, s.inbox_uid, s.thread_id, s.message_id, s.size, s.sha256, s.accepted_at, s.unsubscribable, s.return_path'
 
 const HAND_OVER = sql<{ recipients: string[] }, [sendId: string]>(`
 update sends
@@ -72,7 +75,8 @@ export async function markRejected(on: Queryable, sendId: string): Promise<boole
 /** The message of a row. */
 export function sendOf(row: SendRow): SendRecord {
   const { id, message_id: messageId, size, sha256, accepted_at: acceptedAt, unsubscribable } = row
-  return { id, origin: originOf(row), messageId, size, sha256, acceptedAt, unsubscribable }
+  const returnPath = row.return_path ?? undefined
+  return { id, origin: originOf(row), messageId, size, sha256, acceptedAt, unsubscribable, returnPath }
 }
 
 function originOf(row: SendRow): Origin {

@@ -79,7 +79,7 @@ export class LocalRoute implements Route {
       pod_id,
       inbox_uid,
       recipient: delivery.recipient,
-      mail_from: returnPath.addressFor(delivery.id),
+      mail_from: returnPath.addressFor(delivery.id, send.returnPath),
       ...(send.origin.kind === 'inbox' && { sender_organization_id: send.origin.organizationId }),
       blob: { name: outboundBlob(send.id), size: send.size, sha256: send.sha256 },
       ...(fields !== '' && { fields }),

@@ -118,14 +118,14 @@ export class OutsideRoute implements Route, Component {
     signal: AbortSignal,
   ): Promise<Outcome | 'over'> {
     const { content, size } = await this.#options.content.read(mail.send, delivery.id)
-    const outcome = await session.send(this.#envelope(delivery, size), content, signal)
+    const outcome = await session.send(this.#envelope(mail, delivery, size), content, signal)
     // Interrupted by a shutdown: what the server did is unknown, so nothing is decided.
     if (outcome !== 'over' && outcome.kind === 'deferred' && !outOfTime(signal)) signal.throwIfAborted()
     return outcome
   }
 
-  #envelope(delivery: BegunDelivery, size: number) {
-    const from = this.#options.returnPath.addressFor(delivery.id)
+  #envelope({ send }: OutgoingMail, delivery: BegunDelivery, size: number) {
+    const from = this.#options.returnPath.addressFor(delivery.id, send.returnPath)
     return { from, to: asciiDomain(delivery.recipient), size }
   }
 

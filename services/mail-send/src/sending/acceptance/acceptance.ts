@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { BlobStore } from '@restante/blobs'
 import type { SentMessage } from '@restante/contracts/resources'
 import type { SentCopy } from '@restante/contracts/schemas'
@@ -27,6 +26,8 @@ export interface Terms {
   readonly charges: readonly Charge[]
   readonly charged: number
   readonly claim: Claim | undefined
+  /** Domain of the envelope senders; undefined: the one of the installation. */
+  readonly returnPath: string | undefined
   /** What else the transaction does. @throws ApiError when the message must not be accepted after all. */
   readonly also: ((tx: Tx, sent: SentMessage) => Promise<void>) | undefined
 }
@@ -42,6 +43,7 @@ export interface AcceptanceOptions {
 interface Stored {
   readonly id: string
   readonly unsubscribable: boolean
+  readonly tracked: boolean
   readonly copy: SentCopy
 }
 
@@ -62,9 +64,8 @@ export class Acceptance {
    * whatever happens.
    * @throws UnknownOutcomeError when the database failed during the commit and stays down; ApiError 404, 429, 409.
    */
-  async accept({ mail, unsubscribable, copy: details }: ComposedMessage, terms: Terms): Promise<SentCopy> {
+  async accept({ id, mail, copy: details, ...traits }: ComposedMessage, terms: Terms): Promise<SentCopy> {
     const { db, blobs } = this.#options
-    const id = randomUUID()
     await announceBlob(db, id)
     const name = outboundBlob(id)
     const stored = await blobs.put(name, mail.raw, { contentType: 'message/rfc822' })
@@ -76,7 +77,7 @@ export class Acceptance {
       blob: { name, ...stored },
     }
     try {
-      await db.transaction((tx) => this.#commit(tx, { id, unsubscribable, copy }, terms))
+      await db.transaction((tx) => this.#commit(tx, { id, copy, ...traits }, terms))
     } catch (error) {
       if (error instanceof ApiError) await this.#discard(id)
       if (!isInfrastructureError(error) || !(await this.#resolve(id, error))) throw error
@@ -102,7 +103,7 @@ export class Acceptance {
     }
   }
 
-  async #commit(tx: Tx, { id, unsubscribable, copy }: Stored, terms: Terms): Promise<void> {
+  async #commit(tx: Tx, { copy, ...stored }: Stored, terms: Terms): Promise<void> {
     const { organizationId, podId, inboxUid, recipients, charges, charged, claim } = terms
     const { message_id: messageId, thread_id: threadId, blob } = copy
     const acceptedAt = new Date()
@@ -113,7 +114,8 @@ export class Acceptance {
     if (exceeded) throw sendLimitExceeded(exceeded, acceptedAt)
     await terms.also?.(tx, { message_id: messageId, thread_id: threadId })
     const origin = { kind: 'inbox', organizationId, podId, inboxUid, threadId } as const
-    const message = { id, origin, messageId, acceptedAt, blob, copy, unsubscribable, recipients }
+    const { returnPath } = terms
+    const message = { ...stored, origin, messageId, acceptedAt, blob, copy, returnPath, recipients }
     await this.#options.outboundQueue.add(tx, message)
     const accepted = deliveriesTopic.event('message.accepted', copy, { time: acceptedAt })
     await this.#options.outbox.add(tx, deliveriesTopic, accepted)

@@ -124,8 +124,15 @@ export function tooManyRecipients(): ApiError {
 
 export function trackingNotPossible(): ApiError {
   return new ApiError('unprocessable', {
-    message: 'Open tracking needs an inbox on a custom domain that has tracking enabled',
+    message: 'Open tracking needs an inbox on a custom domain whose tracking is enabled and set up',
     fix: 'Omit track_opens.',
+  })
+}
+
+export function trackingNeedsHtml(): ApiError {
+  return new ApiError('unprocessable', {
+    message: 'Open tracking is an image in the HTML of a message, and this one has none',
+    fix: 'Give html, or omit track_opens.',
   })
 }
 

@@ -13,6 +13,7 @@ import {
   forwardSubject,
   hasControlCharacter,
   makeMessageId,
+  type OpenImage,
   type OutgoingAttachment,
   type ReplySource,
   replyBodies,
@@ -42,14 +43,19 @@ export interface NewMessage {
   readonly dkim: DkimKeys | undefined
   /** Whether the inbox is on a domain of the installation, which sets some headers itself. */
   readonly sharedDomain: boolean
+  /** How its HTML tells of its opening, if it does. */
+  readonly tracking?: { readonly openImage: OpenImage; readonly host: string }
 }
 
 /** A composed message and what the mailbox is sent about it in addition to its bytes. */
 export interface ComposedMessage {
+  readonly id: string
   readonly mail: ComposedMail
   readonly threadId: string
   /** Whether the service puts a link to unsubscribe into the mail of each recipient (mail 15.5). */
   readonly unsubscribable: boolean
+  /** Whether it has an image that tells of its opening (mail 15.4). */
+  readonly tracked: boolean
   readonly copy: Omit<SentCopy, 'organization_id' | 'pod_id' | 'inbox_uid' | 'blob'>
 }
 
@@ -83,13 +89,14 @@ export async function composeMessage(message: NewMessage): Promise<ComposedMessa
   const subject = body.subject ?? derivedSubject(message)
   const own = ownWords(body)
   const bodies = bodiesOf(message, own)
+  const id = randomUUID()
   const mail = await compose({
     from,
     to: recipients.to,
     cc: recipients.cc,
     replyTo,
     ...(subject !== undefined && { subject }),
-    ...bodies,
+    ...sentBodies(bodies, message.tracking, id),
     attachments: message.attachments,
     headers: customHeaders(message),
     messageId,
@@ -99,9 +106,11 @@ export async function composeMessage(message: NewMessage): Promise<ComposedMessa
   })
   const threadId = answered?.threadId ?? randomUUID()
   return {
+    id,
     mail,
     threadId,
     unsubscribable: message.sharedDomain,
+    tracked: message.tracking !== undefined,
     copy: {
       message_id: messageId,
       thread_id: threadId,
@@ -144,6 +153,12 @@ export function derivedSubject({
   if (!answered) return undefined
   const { subject } = answered.source
   return oneLine(isForward ? forwardSubject(subject) : replySubject(subject))
+}
+
+/** The bodies as they leave: with the image that tells of opening, which the sender's own words do not have. */
+function sentBodies(bodies: Bodies, tracking: NewMessage['tracking'], id: string): Bodies {
+  if (!tracking || bodies.html === undefined) return bodies
+  return { ...bodies, html: tracking.openImage.addTo(bodies.html, tracking.host, id) }
 }
 
 function bodiesOf({ answered, isForward }: NewMessage, own: Bodies): Bodies {

@@ -103,6 +103,7 @@ class Place {
       sha256: '',
       acceptedAt: new Date(),
       unsubscribable: false,
+      returnPath: undefined,
     }
     const delivery = { id: randomUUID(), recipient: `ann@${this.domain}`, attempts: 0, delayed: false }
     const steps = {

@@ -1,38 +1,50 @@
 import { type Topic, topics } from '@restante/contracts/events'
+import type { ServiceName } from '@restante/contracts/vocabulary'
 import { Consumer, type Kafka } from '@restante/messaging'
 import type { Database } from '@restante/service/database'
 import { holdScopes } from '@restante/tenancy'
-import { domains } from './store.ts'
+import { registrations } from './registrations.ts'
 
 type DomainsTopic = Topic<'domains.state'>
 
-const NO_SWITCHES = { inbound_enabled: false, subdomains_enabled: false, feedback_enabled: false }
+/** What is left of a registration. */
+const NOTHING = {
+  inbound_enabled: false,
+  subdomains_enabled: false,
+  feedback_enabled: false,
+  sending_ready: false,
+  return_path: null,
+  tracking_host: null,
+}
 
 /**
  * Follows the registrations of domains. One of a deleted organization is dropped: tombstones outlive every late event,
  * and the purge finds what was written before them.
  */
 export function domainsConsumer({
+  service,
   kafka,
   db,
 }: {
+  readonly service: ServiceName
   readonly kafka: Kafka
   readonly db: Database
 }): Consumer<DomainsTopic> {
   return new Consumer({
     kafka,
     db,
-    service: 'mail-ingest',
+    service,
     topic: topics['domains.state'],
     handlers: {
       'domain.changed': {
-        async effect(tx, { payload: { domain_uid: id, ...state } }) {
-          if (await holdScopes(tx, [state.organization_id])) await domains.apply(tx, { ...state, id, deleted_at: null })
+        async effect(tx, { payload: { domain_uid: id, tracking_host = null, ...state } }) {
+          if (!(await holdScopes(tx, [state.organization_id]))) return
+          await registrations.apply(tx, { ...state, id, tracking_host, deleted_at: null })
         },
       },
       'domain.deleted': {
         async effect(tx, { payload: { domain_uid: id, ...state } }) {
-          if (await holdScopes(tx, [state.organization_id])) await domains.apply(tx, { ...NO_SWITCHES, ...state, id })
+          if (await holdScopes(tx, [state.organization_id])) await registrations.apply(tx, { ...NOTHING, ...state, id })
         },
       },
     },

@@ -1,7 +1,7 @@
 import { Batcher } from '@restante/service/concurrency'
 import type { Queryable } from '@restante/service/database'
+import { type Registration, registrations } from './registrations.ts'
 import { registrableNames } from './rules.ts'
-import { domains, type Registration } from './store.ts'
 
 /** Most domains in one query. */
 const MOST = 100
@@ -21,7 +21,7 @@ export class DomainLookup {
       maxItems: MOST,
       async work(asked) {
         const names = asked.map(registrableNames)
-        const found = Map.groupBy(await domains.named(db, [...new Set(names.flat())]), ({ domain }) => domain)
+        const found = Map.groupBy(await registrations.named(db, [...new Set(names.flat())]), ({ domain }) => domain)
         return names.map((of) => of.flatMap((name) => found.get(name) ?? []))
       },
     })

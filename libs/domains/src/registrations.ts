@@ -1,7 +1,8 @@
 import { type Queryable, sql } from '@restante/service/database'
 
-/** A registration of a domain by an organization (domains 1), as far as received mail is judged by it. */
+/** A registration of a domain by an organization (domains 1). */
 export interface Registration {
+  readonly id: string
   readonly organization_id: string
   /** Lower case, in ASCII. */
   readonly domain: string
@@ -11,12 +12,17 @@ export interface Registration {
   readonly subdomains_enabled: boolean
   /** Whether reports about mail of an inbox are also stored in this inbox. */
   readonly feedback_enabled: boolean
+  /** Whether its inboxes may send. */
+  readonly sending_ready: boolean
+  /** Domain of the envelope senders of its mail; null once it is deleted. */
+  readonly return_path: string | null
+  /** Host of the images that tell of opening; null where there is none. */
+  readonly tracking_host: string | null
   readonly deleted: boolean
 }
 
 /** A registration, or its deletion, as the owner describes it. */
 export interface RegistrationState extends Omit<Registration, 'deleted'> {
-  readonly id: string
   readonly version: number
   readonly deleted_at: string | null
 }
@@ -30,38 +36,46 @@ const APPLY = sql<
     inbound: boolean,
     subdomains: boolean,
     feedback: boolean,
+    sendingReady: boolean,
+    returnPath: string | null,
+    trackingHost: string | null,
     version: number,
     deletedAt: string | null,
   ]
 >(`
-insert into domains (id, organization_id, domain, inbound_enabled, subdomains_enabled, feedback_enabled, version, deleted_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8::timestamptz)
+insert into registered_domains (id, organization_id, domain, inbound_enabled, subdomains_enabled, feedback_enabled,
+                                sending_ready, return_path, tracking_host, version, deleted_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::timestamptz)
 on conflict (id) do update
    set inbound_enabled = excluded.inbound_enabled, subdomains_enabled = excluded.subdomains_enabled,
-       feedback_enabled = excluded.feedback_enabled, version = excluded.version, deleted_at = excluded.deleted_at
- where domains.version < excluded.version`)
+       feedback_enabled = excluded.feedback_enabled, sending_ready = excluded.sending_ready,
+       return_path = excluded.return_path, tracking_host = excluded.tracking_host,
+       version = excluded.version, deleted_at = excluded.deleted_at
+ where registered_domains.version < excluded.version`)
 
 const NAMED = sql<Registration, [names: readonly string[]]>(`
-select organization_id, domain, inbound_enabled, subdomains_enabled, feedback_enabled, deleted_at is not null as deleted
-  from domains
+select id, organization_id, domain, inbound_enabled, subdomains_enabled, feedback_enabled, sending_ready, return_path,
+       tracking_host, deleted_at is not null as deleted
+  from registered_domains
  where domain = any($1::text[])`)
 
 const ANY_WITH_FEEDBACK = sql<{ found: boolean }, []>(
-  'select exists(select from domains where feedback_enabled and deleted_at is null) as found',
+  'select exists(select from registered_domains where feedback_enabled and deleted_at is null) as found',
 )
 
 const OF_ORGANIZATION = sql<{ id: string }, [organizationId: string, rows: number]>(`
-delete from domains
- where id in (select id from domains where organization_id = $1 limit $2)
+delete from registered_domains
+ where id in (select id from registered_domains where organization_id = $1 limit $2)
 returning id`)
 
 /** The projection of registered domains. */
-export const domains = {
+export const registrations = {
   /** Writes the state of a registration, unless a newer one is known. */
   async apply(db: Queryable, state: RegistrationState): Promise<void> {
     const { id, organization_id, domain, inbound_enabled, subdomains_enabled, feedback_enabled } = state
-    const switches = [inbound_enabled, subdomains_enabled, feedback_enabled] as const
-    await db.query(APPLY, id, organization_id, domain, ...switches, state.version, state.deleted_at)
+    const { sending_ready, return_path, tracking_host, version, deleted_at } = state
+    const switches = [inbound_enabled, subdomains_enabled, feedback_enabled, sending_ready] as const
+    await db.query(APPLY, id, organization_id, domain, ...switches, return_path, tracking_host, version, deleted_at)
   },
 
   /** The registrations of these names, deleted ones included. */

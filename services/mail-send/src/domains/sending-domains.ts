@@ -1,0 +1,54 @@
+import { type DomainLookup, registrationOf } from '@restante/domains'
+import { type DkimKeys, normalizeAddress } from '@restante/mime'
+import { ApiError } from '@restante/service/errors'
+import type { SigningKeys } from './signing-keys.ts'
+
+/** The domain that an inbox sends from. */
+export interface SendingDomain {
+  /** Of the installation, where every organization may have inboxes, and the service sets some headers itself. */
+  readonly isShared: boolean
+  /** Domain of the envelope senders; undefined: the one of the installation. */
+  readonly returnPath: string | undefined
+  /** Host of the images that tell of opening; undefined where there is none. */
+  readonly trackingHost: string | undefined
+  /** @throws ApiError 403; UpstreamError when the owner of the key does not answer. */
+  readonly dkim: () => Promise<DkimKeys | undefined>
+}
+
+export interface SendingDomainsOptions {
+  readonly lookup: DomainLookup
+  readonly keys: SigningKeys
+  /** The domain of the installation, lower case, in ASCII, and its keys. */
+  readonly ownDomain: string
+  readonly ownKeys: DkimKeys | undefined
+}
+
+/** From which domains mail may be sent, and how. */
+export class SendingDomains {
+  readonly #options: SendingDomainsOptions
+
+  constructor(options: SendingDomainsOptions) {
+    this.#options = options
+  }
+
+  /**
+   * The domain of an inbox: for a custom one, what the most specific registration of its organization says.
+   * @throws ApiError 403 when the domain is unknown, deleted, or not ready for sending (domains 7.3, 8).
+   */
+  async of(address: string, organizationId: string): Promise<SendingDomain> {
+    const { lookup, keys, ownDomain, ownKeys } = this.#options
+    const normal = normalizeAddress(address)
+    const domain = normal.slice(normal.lastIndexOf('@') + 1)
+    if (domain === ownDomain) {
+      return { isShared: true, returnPath: undefined, trackingHost: undefined, dkim: async () => ownKeys }
+    }
+    const registration = registrationOf(domain, organizationId, await lookup.of(domain))
+    if (!registration?.sending_ready) throw new ApiError('domain_not_verified')
+    return {
+      isShared: false,
+      returnPath: registration.return_path ?? undefined,
+      trackingHost: registration.tracking_host ?? undefined,
+      dkim: () => keys.of(registration.id),
+    }
+  }
+}

@@ -1,0 +1,252 @@
+import { generateKeyPairSync, randomUUID } from 'node:crypto'
+import { type DomainState, topics } from '@restante/contracts/events'
+import { OpenImage, ReturnPath } from '@restante/mime'
+import { countRows, EventPublisher, organizationDeletedEvent, queryRows, waitFor } from '@restante/testkit'
+import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
+import { type Fixture, factOf, factsAbout, inboxCaller, startWorld } from '../support/fixture.ts'
+
+let fixture: Fixture
+let publisher: EventPublisher
+let returnPath: ReturnPath
+
+const pair = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const PRIVATE = pair.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+const PUBLIC = pair.publicKey.export({ type: 'spki', format: 'der' }).toString('base64')
+
+beforeAll(async () => {
+  fixture = await startWorld()
+  publisher = new EventPublisher(fixture.topics.kafka)
+  returnPath = new ReturnPath(fixture.config.returnPath)
+}, 60_000)
+afterAll(async () => {
+  await publisher.stop()
+  await fixture.stop()
+}, 30_000)
+beforeEach(() => {
+  fixture.peers.answers = {
+    'mail-ingest.placeSent': async () => ({}),
+    'domains-dns.getSigningKey': async ({ domain_uid }) => ({
+      key: { domain: domains.get(domain_uid) ?? '', selector: 'r1', private_key: PRIVATE },
+    }),
+  }
+})
+
+/** Names of the domains whose keys the fake owner knows. */
+const domains = new Map<string, string>()
+const someone = () => `ann-${randomUUID().slice(0, 8)}@outside.example`
+const keysAsked = (uid: string) =>
+  fixture.peers.requests('domains-dns.getSigningKey').filter(({ domain_uid }) => domain_uid === uid).length
+
+/** A domain of an organization, and an inbox on it, or below it. */
+class CustomDomain {
+  readonly uid = randomUUID()
+  readonly name = `d${randomUUID().slice(0, 8)}.test`
+  readonly caller = inboxCaller()
+  #version = 0
+
+  async set(state: Partial<DomainState> = {}): Promise<this> {
+    domains.set(this.uid, this.name)
+    const at = new Date().toISOString()
+    const { event } = topics['domains.state']
+    await this.#publish(
+      event(
+        'domain.changed',
+        {
+          organization_id: this.caller.organization_id,
+          domain_uid: this.uid,
+          version: ++this.#version,
+          domain: this.name,
+          ...{ status: 'VERIFIED', inbound_enabled: true, subdomains_enabled: false, feedback_enabled: true },
+          ...{ tracking_enabled: false, sending_ready: true, return_path: `rp.${this.name}` },
+          ...{ created_at: at, updated_at: at },
+          ...state,
+        },
+        { time: new Date() },
+      ),
+    )
+    return this
+  }
+
+  async delete(): Promise<void> {
+    const { event } = topics['domains.state']
+    const { organization_id } = this.caller
+    const facts = { organization_id, domain_uid: this.uid, version: ++this.#version, domain: this.name }
+    await this.#publish(
+      event('domain.deleted', { ...facts, deleted_at: new Date().toISOString() }, { time: new Date() }),
+    )
+  }
+
+  /** An inbox of its organization; `below` are labels in front of the domain. */
+  inbox(below = '') {
+    const inbox = { ...inboxCaller().inbox, address: `desk-${randomUUID().slice(0, 8)}@${below}${this.name}` }
+    return { ...this.caller, inbox }
+  }
+
+  async send(body: Record<string, unknown>, caller = this.inbox(), key?: string) {
+    return fixture.call('messages.send', caller, { path: '/messages/send', body, ...(key !== undefined && { key }) })
+  }
+
+  async #publish(published: ReturnType<(typeof topics)['domains.state']['event']>): Promise<void> {
+    await publisher.publish(topics['domains.state'], published)
+    const known = () =>
+      countRows(fixture.db, 'registered_domains where id = $1 and version >= $2', this.uid, this.#version)
+    await waitFor(async () => (await known()) > 0, { what: `the state of ${this.name}` })
+  }
+}
+
+describe('mail of an inbox on a custom domain', () => {
+  it('is signed with the key of the domain, and returns to it; its recipients cannot unsubscribe', async () => {
+    const domain = await new CustomDomain().set()
+    const to = someone()
+    const { status, body } = await domain.send({ to, subject: 'Hello', text: 'How are you?' })
+    expect(status).toBe(200)
+    expect(String(body['message_id'])).toContain(`@${domain.name}>`)
+    const mail = await fixture.outside.next(to)
+    const [, at] = mail.mailFrom.split('@')
+    expect(at).toBe(`rp.${domain.name}`)
+    expect(returnPath.deliveryOf(mail.mailFrom)).toMatch(/^[0-9a-f-]{36}$/)
+    expect(mail.raw.toString()).not.toMatch(/^List-Unsubscribe/m)
+    const { results } = await dkimVerify(mail.raw, {
+      resolver: async (name, type) => {
+        if (type === 'TXT' && name === `r1._domainkey.${domain.name}`) return [[`v=DKIM1; k=rsa; p=${PUBLIC}`]]
+        throw Object.assign(new Error('not found'), { code: 'ENOTFOUND' })
+      },
+    })
+    expect(results).toMatchObject([{ signingDomain: domain.name, status: { result: 'pass', aligned: domain.name } }])
+  })
+
+  it('from a subdomain follows the most specific domain of its organization', async () => {
+    const domain = await new CustomDomain().set()
+    const to = someone()
+    expect((await domain.send({ to, text: 'hello' }, domain.inbox('x.y.'))).status).toBe(200)
+    expect((await fixture.outside.next(to)).mailFrom).toMatch(new RegExp(`@rp\\.${domain.name}$`))
+  })
+
+  it('keeps the headers to unsubscribe that its sender gives', async () => {
+    const domain = await new CustomDomain().set()
+    const to = someone()
+    const headers = { 'List-Unsubscribe': '<https://customer.example/u>' }
+    expect((await domain.send({ to, text: 'hello', headers })).status).toBe(200)
+    expect((await fixture.outside.next(to)).raw.toString()).toContain('List-Unsubscribe: <https://customer.example/u>')
+  })
+
+  it('asks the owner for the key once', async () => {
+    const domain = await new CustomDomain().set()
+    for (let sends = 0; sends < 3; sends++) await domain.send({ to: someone(), text: 'hello' })
+    expect(keysAsked(domain.uid)).toBe(1)
+  })
+
+  it('is 503 while the owner of the key does not answer, and leaves nothing', async () => {
+    const domain = await new CustomDomain().set()
+    fixture.peers.answers['domains-dns.getSigningKey'] = async () => 500
+    const key = randomUUID()
+    const to = someone()
+    expect(await domain.send({ to, text: 'hello' }, undefined, key)).toMatchObject({ status: 503 })
+    expect(await countRows(fixture.db, 'sends where organization_id = $1', domain.caller.organization_id)).toBe(0)
+    fixture.peers.answers['domains-dns.getSigningKey'] = async () => ({
+      key: { domain: domain.name, selector: 'r1', private_key: PRIVATE },
+    })
+    expect(await domain.send({ to, text: 'hello' }, undefined, randomUUID())).toMatchObject({ status: 200 })
+  })
+})
+
+describe('403 domain_not_verified', () => {
+  const refused = { status: 403, body: { code: 'domain_not_verified' } }
+
+  it('is the answer for a domain that is unknown, of another organization, not ready, or deleted', async () => {
+    const domain = new CustomDomain()
+    expect(await domain.send({ to: someone(), text: 'hello' })).toMatchObject(refused)
+    await domain.set({ sending_ready: false, status: 'PENDING' })
+    expect(await domain.send({ to: someone(), text: 'hello' })).toMatchObject(refused)
+    await domain.set()
+    const stranger = { ...inboxCaller(), inbox: domain.inbox().inbox }
+    expect(await domain.send({ to: someone(), text: 'hello' }, stranger)).toMatchObject(refused)
+    expect(await domain.send({ to: someone(), text: 'hello' })).toMatchObject({ status: 200 })
+    await domain.delete()
+    expect(await domain.send({ to: someone(), text: 'hello' })).toMatchObject(refused)
+  })
+
+  it('is the answer when its owner has deleted the key already', async () => {
+    const domain = await new CustomDomain().set()
+    fixture.peers.answers['domains-dns.getSigningKey'] = async () => ({})
+    expect(await domain.send({ to: someone(), text: 'hello' })).toMatchObject(refused)
+  })
+
+  it('leaves no registration of a deleted organization', async () => {
+    const domain = await new CustomDomain().set()
+    await publisher.publish(topics.tenancy, organizationDeletedEvent(domain.caller.organization_id))
+    const left = () => countRows(fixture.db, 'registered_domains where id = $1', domain.uid)
+    await waitFor(async () => (await left()) === 0, { what: 'the purge' })
+  })
+})
+
+describe('track_opens', () => {
+  const tracking = (domain: CustomDomain) => ({ tracking_enabled: true, tracking_host: `link.${domain.name}` })
+  const open = (token: string) => fixture.internal('mail-send.recordOpen', 'gateway', { token })
+  const TOKEN = /<img src="https:\/\/([^/"]+)\/o\/([\w-]{43})"/
+
+  it('adds one image to the HTML; its first loading, and no later one, is an event', async () => {
+    const domain = new CustomDomain()
+    await domain.set(tracking(domain))
+    const [ann, bob] = [someone(), someone()]
+    const html = '<html><body><p>Hi</p></body></html>'
+    const { body } = await domain.send({ to: [ann, bob], html, track_opens: true })
+    const mails = await Promise.all([ann, bob].map((to) => fixture.outside.next(to)))
+    const found = mails.map(({ parsed }) => TOKEN.exec(String(parsed.html)))
+    expect(found.map((match) => match?.[1])).toEqual([`link.${domain.name}`, `link.${domain.name}`])
+    expect(found[0]?.[2]).toBe(found[1]?.[2])
+    const accepted = await factOf(fixture, body['message_id'], 'message.accepted')
+    expect(accepted.payload['extracted_html']).toBe(html)
+    const token = found[0]?.[2] ?? ''
+    await Promise.all(Array.from({ length: 10 }, () => open(token)))
+    const opened = await factOf(fixture, body['message_id'], 'delivery.opened')
+    expect(opened.payload).toMatchObject({ message_id: body['message_id'], thread_id: body['thread_id'] })
+    await open(token)
+    await domain.send({ to: ann, text: 'a later event' })
+    await fixture.outside.next(ann)
+    expect(factsAbout(fixture, body['message_id']).filter(({ type }) => type === 'delivery.opened')).toHaveLength(1)
+    expect(
+      await countRows(fixture.db, `outbox where type = 'delivery.opened' and subject = $1`, body['message_id']),
+    ).toBe(1)
+  })
+
+  it('changes nothing for an altered token, nor for that of a message without an image', async () => {
+    const domain = await new CustomDomain().set()
+    const { body } = await domain.send({ to: someone(), html: '<p>Hi</p>' })
+    const images = new OpenImage(fixture.config.returnPath.secret)
+    const [send] = await queryRows<{ id: string }>(
+      fixture.db,
+      'select id from sends where message_id = $1',
+      body['message_id'],
+    )
+    const [, , token = ''] = TOKEN.exec(images.addTo('', 'link.test', send?.id ?? '')) ?? []
+    expect(await open(token)).toMatchObject({ status: 200 })
+    expect(await open(`${token.slice(0, -2)}xx`)).toMatchObject({ status: 200 })
+    await factOf(fixture, body['message_id'], 'delivery.delivered')
+    expect(
+      await countRows(fixture.db, 'sends where message_id = $1 and opened_at is not null', body['message_id']),
+    ).toBe(0)
+  })
+
+  it.each<[string, (domain: CustomDomain) => object, object]>([
+    ['without tracking', () => ({}), { html: '<p>Hi</p>' }],
+    ['while its record or certificate is missing', () => ({ tracking_enabled: true }), { html: '<p>Hi</p>' }],
+    ['without html', tracking, { text: 'Hi' }],
+    ['with an empty html', tracking, { html: '' }],
+  ])('is 422 %s, and nothing is sent', async (_, state, content) => {
+    const domain = new CustomDomain()
+    await domain.set(state(domain))
+    const answer = await domain.send({ to: someone(), track_opens: true, ...content })
+    expect(answer).toMatchObject({
+      status: 422,
+      body: { code: 'unprocessable', fix: expect.stringMatching(/omit track_opens/i) },
+    })
+    expect(await countRows(fixture.db, 'sends where organization_id = $1', domain.caller.organization_id)).toBe(0)
+  })
+
+  it('is 422 on the domain of the installation', async () => {
+    const caller = inboxCaller()
+    const body = { to: someone(), html: '<p>Hi</p>', track_opens: true }
+    expect(await fixture.call('messages.send', caller, { path: '/messages/send', body })).toMatchObject({ status: 422 })
+  })
+})
