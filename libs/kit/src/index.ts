@@ -8,6 +8,7 @@ export {
   type ServiceConfiguration,
   together,
 } from './configuration/configuration.ts'
+export { type Operator, operatorOf, operatorVariables } from './configuration/operator.ts'
 export { type PeerAddress, Peers, peersOf, peerVariables } from './configuration/peers.ts'
 export { defineService, runService, type ServiceDefinition } from './define-service.ts'
 export { Kit, type KitOf, type ListenOptions, type ServeOptions } from './kit.ts'

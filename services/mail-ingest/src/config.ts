@@ -9,13 +9,15 @@ import {
   dnsVariables,
   type KitOf,
   loopbackExemption,
+  operatorOf,
+  operatorVariables,
   redisCacheVariables,
   returnPathVariables,
   together,
 } from '@restante/kit'
 import { env } from '@restante/service/configuration'
 import { z } from 'zod'
-import { complaintAddressesFrom } from './inbound/complaint-addresses.ts'
+import { type ComplaintAddresses, complaintAddressesFrom } from './inbound/complaint-addresses.ts'
 import { clamdAddress } from './virus-scan/clamd.ts'
 
 const ROLES = ['smtp', 'pipeline', 'api'] as const
@@ -83,6 +85,9 @@ const variables = z.object({
   ),
   INBOUND_ORGANIZATION_MAILS: rate(LIMITS.inbound.organizationMails).describe(
     'Maximum number of mails per hour for one organization; one network may use a quarter of it',
+  ),
+  INBOUND_OPERATOR_MAILS: rate(LIMITS.inbound.operatorMails).describe(
+    'Maximum number of mails per hour to postmaster@ and abuse@; one network may use a quarter of it',
   ),
   ORGANIZATION_STORAGE_MB: env
     .integer(undefined, 1_000_000_000, 1)
@@ -182,6 +187,12 @@ function documentsOf(given: Given) {
   }
 }
 
+/** What is no report is dropped at these addresses, and people write to the operator's. */
+function complaintAddressProblems(addresses: ComplaintAddresses, operatorNames: ReadonlySet<string>): string[] {
+  const both = [...addresses.keys()].filter((address) => operatorNames.has(address))
+  return both.map((address) => `COMPLAINT_ADDRESSES must not name ${address}: mail to it goes to the operator`)
+}
+
 /** Limits for received mail, by its source and by its recipients. */
 function limitsOf(given: Given) {
   return {
@@ -190,6 +201,7 @@ function limitsOf(given: Given) {
       networkBytes: given.INBOUND_NETWORK_BYTES,
       inboxMails: given.INBOUND_INBOX_MAILS,
       organizationMails: given.INBOUND_ORGANIZATION_MAILS,
+      operatorMails: given.INBOUND_OPERATOR_MAILS,
     },
     exemptNetworks: given.INBOUND_EXEMPT_NETWORKS,
     storage: given.ORGANIZATION_STORAGE_MB && given.ORGANIZATION_STORAGE_MB * 1024 * 1024,
@@ -203,11 +215,15 @@ export const configuration = configurationOf('mail-ingest', { peers: ['gateway',
   .with(cursorVariables)
   .with(defaultDomainVariables)
   .with(returnPathVariables)
+  .with(operatorVariables)
   .with(dnsVariables)
   .with(loopbackExemption)
   .with({
     variables,
-    check: (given) => together(given, 'SMTP_TLS_CERT', 'SMTP_TLS_KEY'),
+    check: (given) => [
+      ...together(given, 'SMTP_TLS_CERT', 'SMTP_TLS_KEY'),
+      ...complaintAddressProblems(given.COMPLAINT_ADDRESSES, operatorOf(given).names),
+    ],
     configure: (given, { defaultDomain }) => ({
       roles: new Set<Role>(given.ROLES),
       linkSecret: given.LINK_SECRET,

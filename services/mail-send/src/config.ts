@@ -9,6 +9,7 @@ import {
   dnsVariables,
   encryptionVariables,
   type KitOf,
+  operatorVariables,
   outboundVariables,
   redisVariables,
   returnPathVariables,
@@ -185,6 +186,7 @@ export const configuration = configurationOf('mail-send', { peers: ['gateway', '
   .with(defaultDomainVariables)
   .with(systemSenderVariables)
   .with(returnPathVariables)
+  .with(operatorVariables)
   .with(outboundVariables)
   .with(dnsVariables)
   .with({

@@ -56,6 +56,7 @@ export function openPipeline(kit: IngestKit, config: Config, parts: Parts): void
     answered: waiting.answered,
     rspamdUrl: pipeline.rspamdUrl,
     viruses: virusScanner(config, log),
+    mailSend: kit.peer('mail-send'),
     answers: { db, mailSend: kit.peer('mail-send'), placement, log },
     memory: new ByteSemaphore({ bytes: RAW_MAIL_BYTES }),
     sweep: sweeper.notify,

@@ -17,6 +17,7 @@ type SentOperations =
   | 'mail-ingest.getReplySource'
   | 'mail-ingest.placeSent'
   | 'mail-ingest.acceptInbound'
+  | 'mail-ingest.acceptForOperator'
   | 'mail-ingest.acceptNotice'
 
 /** Internal operations for mail-send. */
@@ -32,6 +33,7 @@ export function sentRoutes(options: SentRoutesOptions): Pick<InternalHandlers<'m
       return {}
     },
     'mail-ingest.acceptInbound': async ({ body }) => ({ outcome: await handOver.accept(body) }),
+    'mail-ingest.acceptForOperator': async ({ body }) => ({ outcome: await handOver.acceptForOperator(body) }),
     'mail-ingest.acceptNotice': async ({ body }) => ({ outcome: await handOver.acceptNotice(body) }),
   }
 }

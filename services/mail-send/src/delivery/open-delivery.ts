@@ -7,6 +7,7 @@ import { BounceNotices } from '../notices/bounce-notices.ts'
 import type { SendTimers } from '../timers/kinds.ts'
 import { Attempts } from './attempts/attempts.ts'
 import { Decisions } from './attempts/decisions.ts'
+import { InstallationMail } from './outbound/installation-mail.ts'
 import { OutboundContent } from './outbound/outbound-content.ts'
 import { OutboundQueue } from './outbound/outbound-queue.ts'
 import { DeliveryBacklog } from './queue/backlog.ts'
@@ -18,10 +19,10 @@ import { MxHosts } from './routes/mx-hosts.ts'
 import { OutsideRoute } from './routes/outside-route.ts'
 import { WarmUp } from './warm-up/warm-up.ts'
 
-/** What gives mail to delivery: its content, and the queue of messages on their way out. */
+/** What gives mail to delivery: the queue of messages on their way out, and what the installation itself sends. */
 export interface Delivery {
-  readonly content: OutboundContent
   readonly outboundQueue: OutboundQueue
+  readonly installationMail: InstallationMail
   /** The internal operations of the operator on the queue. */
   readonly routes: ReturnType<typeof queueRoutes>
 }
@@ -66,14 +67,16 @@ export function openDelivery(kit: SendKit, config: Config, { blobs, dkim, timers
         content,
         returnPath,
         name: defaultDomain,
+        operator: config.operator,
       }),
       'delivery-outside': kit.use(new OutsideRoute({ ...delivery, content, returnPath, mxHosts, mtaSts })),
     },
     log,
   }).register()
+  const outboundQueue = new OutboundQueue(timers, (domain) => domain === defaultDomain)
   return {
-    content,
-    outboundQueue: new OutboundQueue(timers, (domain) => domain === defaultDomain),
+    outboundQueue,
+    installationMail: new InstallationMail({ db, content, outboundQueue }),
     routes: queueRoutes(db, new DeliveryQueue({ db, timers, decisions, log })),
   }
 }
