@@ -1,4 +1,5 @@
 export * from './configuration/blocks.ts'
+export { clamdVariables } from './configuration/clamd.ts'
 export { databaseVariables } from './configuration/common.ts'
 export {
   type Block,

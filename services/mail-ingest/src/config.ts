@@ -3,6 +3,7 @@ import {
   blobVariables,
   type ConfigOf,
   callerVariables,
+  clamdVariables,
   configurationOf,
   cursorVariables,
   defaultDomainVariables,
@@ -18,7 +19,6 @@ import {
 import { env } from '@restante/service/configuration'
 import { z } from 'zod'
 import { type ComplaintAddresses, complaintAddressesFrom } from './inbound/complaint-addresses.ts'
-import { clamdAddress } from './virus-scan/clamd.ts'
 
 const ROLES = ['smtp', 'pipeline', 'api'] as const
 /** Roles of the service, each of which can run as a process of its own. */
@@ -27,16 +27,6 @@ export type Role = (typeof ROLES)[number]
 const roles = env.list(ROLES.join(',')).pipe(z.array(z.enum(ROLES, { error: `must name ${ROLES.join(', ')}` })).min(1))
 
 const rate = (fallback: number) => env.integer(fallback, Number.MAX_SAFE_INTEGER, 1)
-
-/** Together with waiting for its turn and a probe, a scan has to end before the lease of its mail does. */
-const LONGEST_SCAN_MS = 30_000
-
-const clamdUrl = z.string().transform((text, context) => {
-  const address = clamdAddress(text)
-  if (address !== undefined) return address
-  context.addIssue({ code: 'custom', message: 'must be tcp://host:port or unix:///path' })
-  return z.NEVER
-})
 
 const complaintAddresses = env.list().transform((words, context) => {
   const addresses = complaintAddressesFrom(words)
@@ -111,15 +101,6 @@ const variables = z.object({
     .list('google.com,microsoft.com,outlook.com,icloud.com')
     .describe('Forwarders whose ARC seal outweighs a DMARC failure'),
   RSPAMD_URL: env.url().optional().describe('URL of an rspamd worker; without it a small built-in rule set is used'),
-  CLAMD_URL: clamdUrl
-    .optional()
-    .describe(
-      'clamd that scans received mail for viruses, tcp://host:port or unix:///path; without it no mail is scanned; its StreamMaxLength should be at least 40M',
-    ),
-  CLAMD_TIMEOUT: env
-    .duration('20s')
-    .refine((ms) => ms <= LONGEST_SCAN_MS, 'must be at most 30s')
-    .describe('Time limit for the scan of one mail, at most 30s'),
   PIPELINE_CONCURRENCY: env.integer(8, 64).describe('Inboxes whose mail is processed concurrently'),
   PARSE_WORKERS: env.integer(2, 64).describe('Threads that parse mail'),
   PARSE_MEMORY_MB: env
@@ -174,8 +155,6 @@ function pipelineOf(given: Given) {
     trustLoopback: given.SENDER_AUTH === 'trust-loopback',
     arcTrustedSealers: new Set(given.ARC_TRUSTED_SEALERS.map((domain) => domain.toLowerCase())),
     rspamdUrl: given.RSPAMD_URL,
-    clamd: given.CLAMD_URL,
-    clamdTimeoutMs: given.CLAMD_TIMEOUT,
   }
 }
 
@@ -217,6 +196,7 @@ export const configuration = configurationOf('mail-ingest', { peers: ['gateway',
   .with(returnPathVariables)
   .with(operatorVariables)
   .with(dnsVariables)
+  .with(clamdVariables)
   .with(loopbackExemption)
   .with({
     variables,

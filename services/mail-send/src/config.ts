@@ -3,6 +3,7 @@ import {
   blobVariables,
   type ConfigOf,
   callerVariables,
+  clamdVariables,
   configurationOf,
   cursorVariables,
   defaultDomainVariables,
@@ -187,6 +188,7 @@ export const configuration = configurationOf('mail-send', { peers: ['gateway', '
   .with(systemSenderVariables)
   .with(returnPathVariables)
   .with(operatorVariables)
+  .with(clamdVariables)
   .with(outboundVariables)
   .with(dnsVariables)
   .with({

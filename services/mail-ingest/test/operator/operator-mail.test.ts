@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { openBlobStore } from '@restante/blobs'
 import type { InternalRequestOf } from '@restante/contracts/internal'
-import { countRows, queryRows, SmtpSession, sendMail, waitFor } from '@restante/testkit'
+import { countRows, FakeClamd, queryRows, SmtpSession, sendMail, waitFor } from '@restante/testkit'
 import { type FakeMailSend, startFakeMailSend } from '../fake-mail-send.ts'
 import { type Fixture, openFixture } from '../fixture.ts'
-import { FakeClamd } from '../virus-scan/fake-clamd.ts'
 
 type Forwarded = InternalRequestOf<'mail-send.forwardToOperator'>
 
@@ -43,7 +42,7 @@ function accepting(): void {
 let networks = 0
 /** A client in a network that no other test connects from: each gets a quarter of what the operator may receive. */
 const client = () => `127.101.${++networks}.1`
-const letter = (text = randomUUID()) => `From: Ada <ada@customer.test>\r\nSubject: Hi\r\n\r\n${text}\r\n`
+const letter = (text: string = randomUUID()) => `From: Ada <ada@customer.test>\r\nSubject: Hi\r\n\r\n${text}\r\n`
 const send = (to: string, raw = letter(), localAddress = client()) =>
   sendMail({ port: fixture.smtpPort, localAddress, envelope: { from: 'ada@customer.test', to }, raw })
 const forwardedOne = () => waitFor(() => forwarded[0], { what: 'the mail to be forwarded', timeout: 15_000 })

@@ -1,6 +1,6 @@
 import type { ServiceClient } from '@restante/service/http'
+import type { VirusScanner } from '@restante/virus-scan'
 import { isInRow } from '../../raw/bytes.ts'
-import type { VirusScanner } from '../../virus-scan/virus-scanner.ts'
 import type { LeasedMail } from '../queue/queue.ts'
 
 export interface ForwardTools {
