@@ -2,7 +2,19 @@
  * The import rules of the repository (CONTRIBUTING.md). A service imports libs, never another service. A lib imports only
  * the libs before it in this list, so that each can be read and tested without the packages that depend on it.
  */
-const libs = ['contracts', 'service', 'messaging', 'jobs', 'mime', 'blobs', 'tenancy', 'domains', 'kit', 'testkit']
+const libs = [
+  'contracts',
+  'service',
+  'messaging',
+  'jobs',
+  'mime',
+  'blobs',
+  'virus-scan',
+  'tenancy',
+  'domains',
+  'kit',
+  'testkit',
+]
 
 const folderOf = (lib) => `^libs/${lib}/`
 

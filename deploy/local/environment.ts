@@ -19,6 +19,9 @@ export function serviceEnvironment(service: string, place: Place): Record<string
 /** Domain of the inboxes here. RFC 2606 reserves `.test`, so mail to it never reaches a real host. */
 export const defaultDomain = 'restante.test'
 
+/** Mail to the operator leaves the installation, so it is among the captured mail. */
+const operatorAddress = 'operator@example.test'
+
 function commonEnvironment(service: string, { settings, engines, secretOf }: Place): Record<string, string> {
   const publicUrl = serviceUrl(settings, 'gateway')
   return {
@@ -82,6 +85,7 @@ function ownEnvironment(service: string, { settings, secretOf }: Place): Record<
         SMTP_PEER_CONNECTIONS: '500',
         LINK_SECRET: secretOf('link secret'),
         RETURN_PATH_SECRET: secretOf('return path secret'),
+        OPERATOR_ADDRESS: operatorAddress,
       }
     case 'mail-send':
       return {
@@ -89,6 +93,7 @@ function ownEnvironment(service: string, { settings, secretOf }: Place): Record<
         SMARTHOST_TLS: 'none',
         LINK_SECRET: secretOf('draft link secret'),
         RETURN_PATH_SECRET: secretOf('return path secret'),
+        OPERATOR_ADDRESS: operatorAddress,
       }
     case 'websocket-fanout':
       // No other instance would benefit from closing the streams slowly.

@@ -13,6 +13,9 @@ export function peerHost(a: number, b: number): string {
   return `127.0.${a}.${b}`
 }
 
+/** The peer that receives mail to the operator. Peers of tests have smaller numbers. */
+export const OPERATOR_PEER = [255, 1] as const
+
 /** A domain whose SPF record does not allow loopback and whose policy asks to reject other senders. */
 export const STRICT_DOMAIN = 'strict.test'
 

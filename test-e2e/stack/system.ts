@@ -10,7 +10,7 @@ import { DnsZone } from '@restante/testkit'
 import { Balancer } from './balancer.ts'
 import { type ByService, byService } from './by-service.ts'
 import type { Endpoints } from './endpoints.ts'
-import { outsideNames } from './names.ts'
+import { OPERATOR_PEER, outsideNames, peerDomain } from './names.ts'
 import { type Resources, sharedResources } from './resources.ts'
 import { ServiceProcess } from './service-process.ts'
 
@@ -162,6 +162,7 @@ async function environmentsOf(
       RETRY_FIRST: '300ms',
       RETRY_MOST: '1s',
       RETRY_FOR: '5s',
+      OPERATOR_ADDRESS: `operator@${peerDomain(...OPERATOR_PEER)}`,
       ...more,
     }
   })

@@ -43,6 +43,14 @@ export const SLOW_FILES: ReadonlyMap<string, string> = new Map([
   ['services/mail-ingest/test/search/message-search.test.ts', 'receives mails for each case, one after another'],
   ['services/mail-ingest/test/search/frequent-words.test.ts', 'stores and indexes thousands of messages'],
   ['services/mail-ingest/test/search/every-result.test.ts', 'stores and indexes thousands of messages'],
+  [
+    'services/mail-send/test/delivery/scanning/virus-scan.test.ts',
+    'waits for the retries of messages while clamd is down, or fails',
+  ],
+  [
+    'services/mail-ingest/test/operator/operator-mail.test.ts',
+    'starts two installations, and waits until mail-send answers again',
+  ],
   ['services/mail-send/test/crashes.test.ts', 'kills processes while they send, and waits until their leases end'],
   [
     'services/gateway/test/organizations/organizations-delete.test.ts',

@@ -1,4 +1,5 @@
 export * from './configuration/blocks.ts'
+export { clamdVariables } from './configuration/clamd.ts'
 export { databaseVariables } from './configuration/common.ts'
 export {
   type Block,
@@ -8,6 +9,7 @@ export {
   type ServiceConfiguration,
   together,
 } from './configuration/configuration.ts'
+export { type Operator, operatorOf, operatorVariables } from './configuration/operator.ts'
 export { type PeerAddress, Peers, peersOf, peerVariables } from './configuration/peers.ts'
 export { defineService, runService, type ServiceDefinition } from './define-service.ts'
 export { Kit, type KitOf, type ListenOptions, type ServeOptions } from './kit.ts'

@@ -3,20 +3,22 @@ import {
   blobVariables,
   type ConfigOf,
   callerVariables,
+  clamdVariables,
   configurationOf,
   cursorVariables,
   defaultDomainVariables,
   dnsVariables,
   type KitOf,
   loopbackExemption,
+  operatorOf,
+  operatorVariables,
   redisCacheVariables,
   returnPathVariables,
   together,
 } from '@restante/kit'
 import { env } from '@restante/service/configuration'
 import { z } from 'zod'
-import { complaintAddressesFrom } from './inbound/complaint-addresses.ts'
-import { clamdAddress } from './virus-scan/clamd.ts'
+import { type ComplaintAddresses, complaintAddressesFrom } from './inbound/complaint-addresses.ts'
 
 const ROLES = ['smtp', 'pipeline', 'api'] as const
 /** Roles of the service, each of which can run as a process of its own. */
@@ -25,16 +27,6 @@ export type Role = (typeof ROLES)[number]
 const roles = env.list(ROLES.join(',')).pipe(z.array(z.enum(ROLES, { error: `must name ${ROLES.join(', ')}` })).min(1))
 
 const rate = (fallback: number) => env.integer(fallback, Number.MAX_SAFE_INTEGER, 1)
-
-/** Together with waiting for its turn and a probe, a scan has to end before the lease of its mail does. */
-const LONGEST_SCAN_MS = 30_000
-
-const clamdUrl = z.string().transform((text, context) => {
-  const address = clamdAddress(text)
-  if (address !== undefined) return address
-  context.addIssue({ code: 'custom', message: 'must be tcp://host:port or unix:///path' })
-  return z.NEVER
-})
 
 const complaintAddresses = env.list().transform((words, context) => {
   const addresses = complaintAddressesFrom(words)
@@ -84,6 +76,9 @@ const variables = z.object({
   INBOUND_ORGANIZATION_MAILS: rate(LIMITS.inbound.organizationMails).describe(
     'Maximum number of mails per hour for one organization; one network may use a quarter of it',
   ),
+  INBOUND_OPERATOR_MAILS: rate(LIMITS.inbound.operatorMails).describe(
+    'Maximum number of mails per hour to postmaster@ and abuse@; one network may use a quarter of it',
+  ),
   ORGANIZATION_STORAGE_MB: env
     .integer(undefined, 1_000_000_000, 1)
     .optional()
@@ -106,15 +101,6 @@ const variables = z.object({
     .list('google.com,microsoft.com,outlook.com,icloud.com')
     .describe('Forwarders whose ARC seal outweighs a DMARC failure'),
   RSPAMD_URL: env.url().optional().describe('URL of an rspamd worker; without it a small built-in rule set is used'),
-  CLAMD_URL: clamdUrl
-    .optional()
-    .describe(
-      'clamd that scans received mail for viruses, tcp://host:port or unix:///path; without it no mail is scanned; its StreamMaxLength should be at least 40M',
-    ),
-  CLAMD_TIMEOUT: env
-    .duration('20s')
-    .refine((ms) => ms <= LONGEST_SCAN_MS, 'must be at most 30s')
-    .describe('Time limit for the scan of one mail, at most 30s'),
   PIPELINE_CONCURRENCY: env.integer(8, 64).describe('Inboxes whose mail is processed concurrently'),
   PARSE_WORKERS: env.integer(2, 64).describe('Threads that parse mail'),
   PARSE_MEMORY_MB: env
@@ -169,8 +155,6 @@ function pipelineOf(given: Given) {
     trustLoopback: given.SENDER_AUTH === 'trust-loopback',
     arcTrustedSealers: new Set(given.ARC_TRUSTED_SEALERS.map((domain) => domain.toLowerCase())),
     rspamdUrl: given.RSPAMD_URL,
-    clamd: given.CLAMD_URL,
-    clamdTimeoutMs: given.CLAMD_TIMEOUT,
   }
 }
 
@@ -182,6 +166,12 @@ function documentsOf(given: Given) {
   }
 }
 
+/** What is no report is dropped at these addresses, and people write to the operator's. */
+function complaintAddressProblems(addresses: ComplaintAddresses, operatorNames: ReadonlySet<string>): string[] {
+  const both = [...addresses.keys()].filter((address) => operatorNames.has(address))
+  return both.map((address) => `COMPLAINT_ADDRESSES must not name ${address}: mail to it goes to the operator`)
+}
+
 /** Limits for received mail, by its source and by its recipients. */
 function limitsOf(given: Given) {
   return {
@@ -190,6 +180,7 @@ function limitsOf(given: Given) {
       networkBytes: given.INBOUND_NETWORK_BYTES,
       inboxMails: given.INBOUND_INBOX_MAILS,
       organizationMails: given.INBOUND_ORGANIZATION_MAILS,
+      operatorMails: given.INBOUND_OPERATOR_MAILS,
     },
     exemptNetworks: given.INBOUND_EXEMPT_NETWORKS,
     storage: given.ORGANIZATION_STORAGE_MB && given.ORGANIZATION_STORAGE_MB * 1024 * 1024,
@@ -203,11 +194,16 @@ export const configuration = configurationOf('mail-ingest', { peers: ['gateway',
   .with(cursorVariables)
   .with(defaultDomainVariables)
   .with(returnPathVariables)
+  .with(operatorVariables)
   .with(dnsVariables)
+  .with(clamdVariables)
   .with(loopbackExemption)
   .with({
     variables,
-    check: (given) => together(given, 'SMTP_TLS_CERT', 'SMTP_TLS_KEY'),
+    check: (given) => [
+      ...together(given, 'SMTP_TLS_CERT', 'SMTP_TLS_KEY'),
+      ...complaintAddressProblems(given.COMPLAINT_ADDRESSES, operatorOf(given).names),
+    ],
     configure: (given, { defaultDomain }) => ({
       roles: new Set<Role>(given.ROLES),
       linkSecret: given.LINK_SECRET,

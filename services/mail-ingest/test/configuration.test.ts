@@ -44,11 +44,11 @@ describe('the configuration of mail-ingest', () => {
   })
 
   it('reads the addresses of feedback loops, each with its providers', () => {
-    const given = 'Fbl@Mail.test=feedback.one.test/ARF.two.test, abuse@mail.test=two.test'
+    const given = 'Fbl@Mail.test=feedback.one.test/ARF.two.test, arf@mail.test=two.test'
     expect(configOf({ ...valid, COMPLAINT_ADDRESSES: given }).complaintAddresses).toEqual(
       new Map([
         ['fbl@mail.test', new Set(['feedback.one.test', 'arf.two.test'])],
-        ['abuse@mail.test', new Set(['two.test'])],
+        ['arf@mail.test', new Set(['two.test'])],
       ]),
     )
     expect(configOf(valid).complaintAddresses.size).toBe(0)
@@ -60,6 +60,19 @@ describe('the configuration of mail-ingest', () => {
       expect(() => configOf({ ...valid, COMPLAINT_ADDRESSES: given })).toThrow(/- COMPLAINT_ADDRESSES /)
     },
   )
+
+  it.each(['', 'operator', 'Postmaster@Mail.test', 'abuse@mail.test', 'abuse@bounces.mail.test'])(
+    'refuses %j as the address of the operator',
+    (given) => {
+      expect(() => configOf({ ...valid, OPERATOR_ADDRESS: given })).toThrow(/- OPERATOR_ADDRESS /)
+    },
+  )
+
+  it('refuses an address of the operator among those of feedback loops', () => {
+    expect(() => configOf({ ...valid, COMPLAINT_ADDRESSES: 'Abuse@mail.test=two.test' })).toThrow(
+      /- COMPLAINT_ADDRESSES must not name abuse@mail\.test/,
+    )
+  })
 
   it('requires certificate and key together', () => {
     expect(() => configOf({ ...valid, SMTP_TLS_CERT: '/tls.crt' })).toThrow(/- SMTP_TLS_KEY /)

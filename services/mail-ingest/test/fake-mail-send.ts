@@ -17,19 +17,26 @@ export interface FakeMailSend {
   stop(): Promise<void>
 }
 
+function answerTo(answers: Answers, path: string | undefined, body: unknown): unknown {
+  switch (path) {
+    case internalOperations['mail-send.findDeliveries'].path:
+      return answers['mail-send.findDeliveries']?.(internalOperations['mail-send.findDeliveries'].body.parse(body))
+    case internalOperations['mail-send.forwardToOperator'].path:
+      return answers['mail-send.forwardToOperator']?.(
+        internalOperations['mail-send.forwardToOperator'].body.parse(body),
+      )
+    default:
+      return undefined
+  }
+}
+
 export async function startFakeMailSend(): Promise<FakeMailSend> {
   const server = createServer(async (request, response) => {
     const body: unknown = await json(request)
     response.setHeader('content-type', 'application/json')
-    if (request.url === internalOperations['mail-send.findDeliveries'].path) {
-      const answer = fake.answers['mail-send.findDeliveries']
-      if (answer !== undefined) {
-        const asked = internalOperations['mail-send.findDeliveries'].body.parse(body)
-        response.end(JSON.stringify(answer(asked)))
-        return
-      }
-    }
-    response.writeHead(503).end('{}')
+    const answer = answerTo(fake.answers, request.url, body)
+    if (answer === undefined) response.writeHead(503).end('{}')
+    else response.end(JSON.stringify(answer))
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const address = server.address()

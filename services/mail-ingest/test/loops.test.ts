@@ -39,13 +39,13 @@ function traceFor(recipient: string, via: 'smtp' | 'internal' = 'smtp', hostname
 }
 
 /** Sends a mail through in chunks of some size. */
-async function pass(mail: string, chunk: number, inboxes = [INBOX]): Promise<string> {
+async function pass(mail: string, chunk: number, inboxes = [INBOX], mark?: string): Promise<string> {
   async function* chunks() {
     const bytes = Buffer.from(mail)
     for (let at = 0; at < bytes.length; at += chunk) yield bytes.subarray(at, at + chunk)
   }
   const passed: Buffer[] = []
-  for await (const bytes of withoutLoops(chunks(), { hostname: HOSTNAME, inboxes })) passed.push(bytes)
+  for await (const bytes of withoutLoops(chunks(), { hostname: HOSTNAME, inboxes, mark })) passed.push(bytes)
   return Buffer.concat(passed).toString()
 }
 
@@ -80,5 +80,21 @@ describe('the bytes of a mail', () => {
     ['twice, says a field that is no trace', `Subject: by ${HOSTNAME} for <${INBOX}>;\r\n`.repeat(2)],
   ])('pass when the mail came %s', async (_, header) => {
     expect(await pass(header + rest, 50)).toBe(header + rest)
+  })
+})
+
+describe('the mark of mail that was forwarded to the operator', () => {
+  const MARK = 'postmaster@mail.test'
+
+  it.each(['X-Loop: postmaster@mail.test', 'x-loop :\r\n\tPostmaster@Mail.test '])(
+    'stops mail to the operator: %j',
+    async (field) => {
+      await expect(pass(`${field}\r\n${rest}`, 100, [], MARK)).rejects.toThrow(LoopDetectedError)
+      await expect(pass(`${field}\r\n${rest}`, 100, [])).resolves.toBeDefined()
+    },
+  )
+
+  it('stops nothing in the body, and no other address', async () => {
+    await expect(pass(`X-Loop: list@far.test\r\n${rest}X-Loop: ${MARK}\r\n`, 100, [], MARK)).resolves.toBeDefined()
   })
 })

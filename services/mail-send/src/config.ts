@@ -3,12 +3,14 @@ import {
   blobVariables,
   type ConfigOf,
   callerVariables,
+  clamdVariables,
   configurationOf,
   cursorVariables,
   defaultDomainVariables,
   dnsVariables,
   encryptionVariables,
   type KitOf,
+  operatorVariables,
   outboundVariables,
   redisVariables,
   returnPathVariables,
@@ -191,6 +193,8 @@ export const configuration = configurationOf('mail-send', { peers: ['gateway', '
   .with(defaultDomainVariables)
   .with(systemSenderVariables)
   .with(returnPathVariables)
+  .with(operatorVariables)
+  .with(clamdVariables)
   .with(outboundVariables)
   .with(dnsVariables)
   .with({

@@ -42,7 +42,7 @@ export const service = defineService({
         ...listRoutes({ db, outbox, cursors }),
       },
       internal: {
-        ...openSystemMail(kit, config, delivery, dkim),
+        ...openSystemMail(kit, config, delivery, { dkim, blobs }),
         ...copyRoutes(db),
         ...delivery.routes,
         ...sending.routes,

@@ -12,6 +12,7 @@ const GIVEN = {
   CURSOR_SECRET: 'the secret of the page tokens',
   LINK_SECRET: 'the secret of the download links',
   RETURN_PATH_SECRET: 'a secret of the tests',
+  OPERATOR_ADDRESS: 'operator@company.example',
   GATEWAY_URL: 'http://gateway:3000',
   PEER_KEY_GATEWAY: 'a gateway key of the tests',
   MAIL_INGEST_URL: 'http://mail-ingest:3001',

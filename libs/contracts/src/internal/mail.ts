@@ -121,6 +121,27 @@ export const mailIngestInternalOperations = internalGroup({
       }),
     }),
   }),
+  /** Mail of an inbox here to `postmaster` or `abuse`, as it would arrive by SMTP. A repeated delivery has one effect. */
+  'mail-ingest.acceptForOperator': defineInternal({
+    ...INTERNAL,
+    id: 'mail-ingest.acceptForOperator',
+    path: '/internal/inbound/accept-for-operator',
+    service: 'mail-ingest',
+    callers: ['mail-send'],
+    summary: 'Hand over a mail to the operator of the installation',
+    body: z.object({
+      delivery_id: z.guid(),
+      recipient: z.string(),
+      mail_from: z.string(),
+      sender_organization_id: z.guid().optional().meta({ description: 'Absent for mail of the installation itself.' }),
+      blob: blobReference.meta({ description: 'The raw message.' }),
+    }),
+    response: z.object({
+      outcome: z
+        .enum(['accepted', 'limited', 'too_large', 'loop'])
+        .meta({ description: '`limited` (a rate) passes: hand over again later.' }),
+    }),
+  }),
   /** A notice is in the sending inbox what a report of another server is. A repeated one returns the first outcome. */
   'mail-ingest.acceptNotice': defineInternal({
     ...INTERNAL,
@@ -258,6 +279,27 @@ export const mailSendInternalOperations = internalGroup({
     callers: ['gateway'],
     summary: 'Record that the image of a message was loaded; an unknown or altered token changes nothing',
     body: z.object({ token: z.string() }),
+    response: NOTHING,
+  }),
+  /** Mail to `postmaster` and `abuse`, on its way to the operator's own server. Twice has one effect. */
+  'mail-send.forwardToOperator': defineInternal({
+    ...INTERNAL,
+    id: 'mail-send.forwardToOperator',
+    path: '/internal/system-mail/forward-to-operator',
+    service: 'mail-send',
+    callers: ['mail-ingest'],
+    summary: 'Mail a received mail to the operator, as an attachment; a repeated id is the same mail',
+    body: z.object({
+      id: z.guid().meta({ description: 'Names the forwarded mail.' }),
+      recipient: z.string().meta({ description: 'The address that it was sent to.' }),
+      mail_from: z.string(),
+      peer: z.string().optional().meta({ description: 'Absent for mail of an inbox here.' }),
+      received_at: z.iso.datetime(),
+      content: z.union([
+        z.object({ bytes: z.base64().meta({ description: 'The raw mail, where it is small.' }) }),
+        z.object({ blob: z.string().meta({ description: 'Its name in the blob store.' }) }),
+      ]),
+    }),
     response: NOTHING,
   }),
   /** Verification codes: mail of the installation itself, from `no-reply` of its own domain. Twice has one effect. */

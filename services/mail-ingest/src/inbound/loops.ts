@@ -27,11 +27,13 @@ export interface LoopRule {
   readonly hostname: string
   /** Addresses of the inboxes that the mail is for. */
   readonly inboxes: readonly string[]
+  /** Mail to the operator only: the mark of forwarded mail. */
+  readonly mark?: string | undefined
 }
 
 /**
- * Yields the bytes of a mail, and throws once its header shows a loop: more than 50 `Received` fields, or two added
- * here for the same inbox. Such fields can be forged, which only causes the forger's own mail to be refused.
+ * Yields the bytes of a mail, and throws once its header shows a loop: more than 50 `Received` fields, two added here
+ * for the same inbox, or the mark of mail that was forwarded to the operator. Such fields can be forged, which only causes the forger's own mail to be refused.
  * @throws LoopDetectedError
  */
 export async function* withoutLoops(content: AsyncIterable<Buffer>, rule: LoopRule): AsyncGenerator<Buffer, void> {
@@ -77,9 +79,12 @@ class HeaderCollector {
   }
 }
 
-function refuseLoop(text: string, { hostname, inboxes }: LoopRule): void {
+function refuseLoop(text: string, { hostname, inboxes, mark }: LoopRule): void {
   const [header = ''] = `\r\n${text}`.split('\r\n\r\n', 1)
-  const hops = header.split(/\r\n(?![ \t])/).filter((field) => /^received[ \t]*:/i.test(field))
+  const fields = header.split(/\r\n(?![ \t])/)
+  if (mark !== undefined && fields.some((field) => markOf(field) === mark))
+    throw new LoopDetectedError('the mail was forwarded from here')
+  const hops = fields.filter((field) => /^received[ \t]*:/i.test(field))
   if (hops.length > MOST_HOPS) throw new LoopDetectedError(`more than ${MOST_HOPS} hops`)
   const arrivals = new Map<string, number>()
   for (const recipient of hops.flatMap((field) => recipientOf(field, hostname) ?? [])) {
@@ -90,6 +95,11 @@ function refuseLoop(text: string, { hostname, inboxes }: LoopRule): void {
   if (inboxes.some((inbox) => (arrivals.get(inbox) ?? 0) > MOST_ARRIVALS)) {
     throw new LoopDetectedError('the mail has been here before')
   }
+}
+
+/** The address in an `X-Loop` field, by which forwarders recognise what they have forwarded. */
+function markOf(field: string): string | undefined {
+  return field.length > TRACE_LENGTH ? undefined : /^x-loop[ \t]*:\s*(\S+)\s*$/i.exec(field)?.[1]?.toLowerCase()
 }
 
 /**

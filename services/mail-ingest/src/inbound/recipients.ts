@@ -1,8 +1,10 @@
 import type { RecipientAnswer } from '@restante/contracts/internal'
 import { LIMITS } from '@restante/contracts/vocabulary'
 import type { DomainLookup } from '@restante/domains'
+import type { Operator } from '@restante/kit'
 import { normalizeAddress } from '@restante/mime'
 import { Batcher } from '@restante/service/concurrency'
+import { UpstreamError } from '@restante/service/errors'
 import type { ServiceClient } from '@restante/service/http'
 import { nobodyReceives, refusesMail, takesDmarcReports } from '../domains/rules.ts'
 import type { ServiceAddresses, ServiceRecipient } from './service-addresses.ts'
@@ -27,6 +29,7 @@ export interface RecipientLookupOptions {
   readonly gateway: ServiceClient
   readonly addresses: ServiceAddresses
   readonly domains: DomainLookup
+  readonly operator: Pick<Operator, 'address' | 'isInside'>
 }
 
 type HostedRecipient = Exclude<Recipient, ServiceRecipient>
@@ -51,11 +54,13 @@ const FRESH_MS = 1_000
 export class RecipientLookup {
   readonly #addresses: ServiceAddresses
   readonly #domains: DomainLookup
+  readonly #operator: Pick<Operator, 'address' | 'isInside'>
   readonly #questions: Batcher<string, RecipientAnswer>
 
-  constructor({ gateway, addresses, domains }: RecipientLookupOptions) {
+  constructor({ gateway, addresses, domains, operator }: RecipientLookupOptions) {
     this.#addresses = addresses
     this.#domains = domains
+    this.#operator = operator
     this.#questions = new Batcher({
       maxItems: MOST,
       concurrency: AT_ONCE,
@@ -63,9 +68,11 @@ export class RecipientLookup {
     })
   }
 
-  /** @throws UpstreamError when the owner does not answer within 2 s. */
+  /** @throws UpstreamError when the owner does not answer within 2 s, or the inbox of the operator does not exist. */
   async find(given: string): Promise<Recipient> {
-    return this.#addresses.find(given) ?? (await this.findHosted(given))
+    const own = this.#addresses.find(given)
+    if (own?.kind === 'operator' && this.#operator.isInside) return this.#inboxOfOperator(given)
+    return own ?? (await this.findHosted(given))
   }
 
   /** Resolves an address that is none of the installation itself. @throws UpstreamError as `find` does. */
@@ -79,6 +86,16 @@ export class RecipientLookup {
     }
     if (local === DMARC_REPORTS && takesDmarcReports(domain, registrations)) return { kind: 'dropped', given }
     return { kind: 'unknown', given, why: nobodyReceives(domain, registrations) ? 'domain' : 'mailbox' }
+  }
+
+  /**
+   * The inbox of an operator who reads mail here: it gets the mail under both addresses. Without that inbox, mail is
+   * deferred until there is one.
+   */
+  async #inboxOfOperator(given: string): Promise<HostedRecipient> {
+    const found = await this.findHosted(this.#operator.address)
+    if (found.kind !== 'inbox') throw new UpstreamError('OPERATOR_ADDRESS is an address here without an inbox')
+    return { ...found, given }
   }
 
   /**

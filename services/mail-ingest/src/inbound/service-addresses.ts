@@ -1,3 +1,4 @@
+import type { Operator } from '@restante/kit'
 import { normalizeAddress, ReturnPath, UnsubscribeAddress } from '@restante/mime'
 import type { ComplaintAddresses } from './complaint-addresses.ts'
 
@@ -9,11 +10,14 @@ export type ServiceRecipient =
   | { readonly kind: 'unsubscribe'; readonly given: string; readonly deliveryId: string }
   /** An address that is registered with feedback loops of providers. */
   | { readonly kind: 'complaint'; readonly given: string }
+  /** `postmaster` or `abuse` of the installation: its operator reads the mail. */
+  | { readonly kind: 'operator'; readonly given: string }
 
 export interface ServiceAddressOptions {
   /** The domain and the secret of return paths and unsubscribe addresses. */
   readonly returnPath: { readonly domain: string; readonly secret: string }
   readonly complaintAddresses: ComplaintAddresses
+  readonly operator: Pick<Operator, 'names'>
 }
 
 /** Recognizes the addresses by which the installation itself receives mail. They take precedence over inboxes. */
@@ -21,11 +25,13 @@ export class ServiceAddresses {
   readonly #returnPath: ReturnPath
   readonly #unsubscribe: UnsubscribeAddress
   readonly #complaints: ComplaintAddresses
+  readonly #operator: Pick<Operator, 'names'>
 
-  constructor({ returnPath, complaintAddresses }: ServiceAddressOptions) {
+  constructor({ returnPath, complaintAddresses, operator }: ServiceAddressOptions) {
     this.#returnPath = new ReturnPath(returnPath)
     this.#unsubscribe = new UnsubscribeAddress(returnPath)
     this.#complaints = complaintAddresses
+    this.#operator = operator
   }
 
   /** What an envelope recipient refers to, if it is an address of the installation. */
@@ -34,6 +40,8 @@ export class ServiceAddresses {
     if (reported !== undefined) return { kind: 'report', given, deliveryId: reported }
     const unsubscribed = this.#unsubscribe.deliveryOf(given)
     if (unsubscribed !== undefined) return { kind: 'unsubscribe', given, deliveryId: unsubscribed }
-    return this.#complaints.has(normalizeAddress(given)) ? { kind: 'complaint', given } : undefined
+    const address = normalizeAddress(given)
+    if (this.#complaints.has(address)) return { kind: 'complaint', given }
+    return this.#operator.names.has(address) ? { kind: 'operator', given } : undefined
   }
 }

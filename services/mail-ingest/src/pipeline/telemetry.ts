@@ -2,7 +2,7 @@ import { Counter, Histogram } from 'prom-client'
 
 export const mailAttempts = new Counter({
   name: 'restante_mail_attempts_total',
-  help: 'Attempts to process an accepted mail, by outcome: stored, a discard reason, reported, reported_with_copy, why a report was dropped, outage, failed, overdue, lease_lost',
+  help: 'Attempts to process an accepted mail, by outcome: stored, a discard reason, reported, reported_with_copy, forwarded (to the operator), why a report was dropped, outage, failed, overdue, lease_lost',
   labelNames: ['outcome'],
 })
 export const mailLatency = new Histogram({

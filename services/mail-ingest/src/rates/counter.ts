@@ -6,6 +6,8 @@ export type RateName =
   | 'inbox'
   | 'organization_from_network'
   | 'organization'
+  | 'operator_from_network'
+  | 'operator'
 
 /** Something that is counted per hour. */
 export interface Counter {

@@ -11,6 +11,8 @@ export interface InboundLimits {
   readonly networkBytes: number
   readonly inboxMails: number
   readonly organizationMails: number
+  /** Mails to the operator. */
+  readonly operatorMails: number
 }
 
 export interface InboundRatesOptions {
@@ -85,6 +87,18 @@ export class InboundRates {
       { name: 'organization', group, key: 'all', limit: organizationMails },
     ]
     return this.#take(counters.map((counter) => ({ counter, amount: 1 })))
+  }
+
+  /** Counts a mail to the operator: against its limit, and against one network's share of it. */
+  async operator(source: MailSource): Promise<Admission> {
+    if (source.kind === 'peer' && this.#exemptsAll(source.address)) return { ok: true, taken: [] }
+    const { operatorMails: limit } = this.#options.limits
+    const group = 'operator'
+    const network = source.kind === 'peer' ? this.#network(source.address) : (source.organizationId ?? 'installation')
+    return this.#take([
+      { counter: { name: 'operator_from_network', group, key: network, limit: shareOf(limit) }, amount: 1 },
+      { counter: { name: 'operator', group, key: 'all', limit }, amount: 1 },
+    ])
   }
 
   /**

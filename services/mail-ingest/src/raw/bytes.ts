@@ -19,6 +19,11 @@ export function rowNameOf(id: string): string {
   return IN_ROW + id
 }
 
+/** Whether bytes are stored in their row, by their name. */
+export function isInRow(name: string): boolean {
+  return name.startsWith(IN_ROW)
+}
+
 const CONTENT = sql<{ blob: string; content: Buffer | null }, [blobs: readonly string[]]>(
   'select blob, content from raw_mails where blob = any($1)',
 )
@@ -65,12 +70,12 @@ export class RawMailBytes {
    * do not exist.
    */
   async buffer(name: string): Promise<Buffer> {
-    return name.startsWith(IN_ROW) ? this.#fromRow(name) : readBlob(this.#blobs, name)
+    return isInRow(name) ? this.#fromRow(name) : readBlob(this.#blobs, name)
   }
 
   /** A part of the mail, or all of it, as a stream. @throws BlobNotFoundError */
   async get(name: string, range: BlobRange = {}): Promise<Readable> {
-    if (!name.startsWith(IN_ROW)) return this.#blobs.get(name, range)
+    if (!isInRow(name)) return this.#blobs.get(name, range)
     const bytes = await this.#fromRow(name)
     return Readable.from([bytes.subarray(range.start ?? 0, range.end)])
   }
@@ -80,7 +85,7 @@ export class RawMailBytes {
    * @param tx holds the locks of the rows.
    */
   async delete(tx: Queryable, names: readonly string[]): Promise<void> {
-    const inStore = names.filter((name) => !name.startsWith(IN_ROW))
+    const inStore = names.filter((name) => !isInRow(name))
     for (let from = 0; from < inStore.length; from += DELETED_TOGETHER) {
       await Promise.all(inStore.slice(from, from + DELETED_TOGETHER).map((name) => this.#blobs.delete(name)))
     }

@@ -14,7 +14,7 @@ import type { Parts } from './parts.ts'
 /** The role `api`: the operations of the mailbox. */
 export function serveApi(kit: IngestKit, config: Config, parts: Parts): void {
   const { db, log, outbox } = kit
-  const { hostname, publicUrl, callerKey } = config
+  const { hostname, publicUrl, callerKey, operator } = config
   const {
     blobs,
     bytes,
@@ -41,6 +41,7 @@ export function serveApi(kit: IngestKit, config: Config, parts: Parts): void {
     rates,
     storage,
     hostname,
+    forwardMark: operator.mark,
     log,
   })
   const justSent = new RecentlySent({ db, mailSend: kit.peer('mail-send'), placement, log })

@@ -42,13 +42,13 @@ export interface Parts extends MailTenancy {
 
 export async function openParts(kit: IngestKit, config: Config): Promise<Parts> {
   const { db, log, outbox } = kit
-  const { limits, redisCache, returnPath, exemptLoopback } = config
+  const { limits, redisCache, returnPath, exemptLoopback, operator } = config
   const blobs = kit.use(await openBlobStore(config.blobStore))
   const bytes = new RawMailBytes({ db, blobs })
   const parser = openParser(kit, config)
   const addresses = new ServiceAddresses(config)
   const domains = new DomainLookup({ db, ownDomain: config.defaultDomain })
-  const recipients = new RecipientLookup({ gateway: kit.peer('gateway'), addresses, domains })
+  const recipients = new RecipientLookup({ gateway: kit.peer('gateway'), addresses, domains, operator })
   const notifier = new Notifier(db, INBOUND_CHANNEL)
   const names = kit.use(new ReservedNames(db))
   const { url, prefix } = redisCache

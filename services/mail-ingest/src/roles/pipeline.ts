@@ -3,6 +3,7 @@ import { createDocumentReader } from '@restante/mime'
 import { ByteSemaphore, Wakeup } from '@restante/service/concurrency'
 import { ChannelListener } from '@restante/service/database'
 import type { Logger } from '@restante/service/telemetry'
+import { VirusScanner } from '@restante/virus-scan'
 import { DocumentWorker, type DocumentWorkerOptions } from '../attachment-texts/document-worker.ts'
 import type { Config, IngestKit } from '../config.ts'
 import { listsConsumer } from '../lists/consumers.ts'
@@ -15,7 +16,6 @@ import { SearchIndexer } from '../search/indexing/indexer.ts'
 import { DnsCache } from '../sender/dns/dns-cache.ts'
 import { SenderJudge } from '../sender/sender-judge.ts'
 import { deliveriesConsumer } from '../sent/consumers.ts'
-import { VirusScanner } from '../virus-scan/virus-scanner.ts'
 import { WaitingMailRecheck } from '../waiting/recheck.ts'
 import { INBOUND_CHANNEL, type Parts } from './parts.ts'
 
@@ -56,6 +56,7 @@ export function openPipeline(kit: IngestKit, config: Config, parts: Parts): void
     answered: waiting.answered,
     rspamdUrl: pipeline.rspamdUrl,
     viruses: virusScanner(config, log),
+    mailSend: kit.peer('mail-send'),
     answers: { db, mailSend: kit.peer('mail-send'), placement, log },
     memory: new ByteSemaphore({ bytes: RAW_MAIL_BYTES }),
     sweep: sweeper.notify,
@@ -79,7 +80,6 @@ function reportTools(kit: IngestKit, { returnPath, complaintAddresses }: Config,
   return { complaintAddresses, reported, copies }
 }
 
-function virusScanner({ pipeline }: Config, log: Logger): VirusScanner | undefined {
-  const { clamd, clamdTimeoutMs: timeoutMs, concurrency } = pipeline
-  return clamd && new VirusScanner({ clamd, timeoutMs, concurrency, log })
+function virusScanner({ clamd, pipeline }: Config, log: Logger): VirusScanner | undefined {
+  return clamd && new VirusScanner({ ...clamd, concurrency: pipeline.concurrency, log })
 }

@@ -4,7 +4,7 @@ import { LIMITS } from '@restante/contracts/vocabulary'
 import { type Database, sql, type Tx } from '@restante/service/database'
 import type { Logger } from '@restante/service/telemetry'
 import type { Acceptance } from '../inbound/acceptance.ts'
-import { LoopDetectedError, withoutLoops } from '../inbound/loops.ts'
+import { LoopDetectedError, type LoopRule, withoutLoops } from '../inbound/loops.ts'
 import type { RecipientLookup } from '../inbound/recipients.ts'
 import type { StorageQuota } from '../inbound/storage-quota.ts'
 import type { InboxScope } from '../inbound/store.ts'
@@ -16,6 +16,9 @@ import type { CopySwitches } from '../reports/copy-switches.ts'
 
 type HandOver = InternalRequestOf<'mail-ingest.acceptInbound'>
 type Outcome = InternalResponseOf<'mail-ingest.acceptInbound'>['outcome']
+
+type ForOperator = InternalRequestOf<'mail-ingest.acceptForOperator'>
+type OperatorOutcome = InternalResponseOf<'mail-ingest.acceptForOperator'>['outcome']
 
 type Notice = InternalRequestOf<'mail-ingest.acceptNotice'>
 type NoticeOutcome = InternalResponseOf<'mail-ingest.acceptNotice'>['outcome']
@@ -44,6 +47,8 @@ export interface LocalHandOverOptions {
   readonly storage: StorageQuota
   /** This server's name in the trace fields that reveal a loop. */
   readonly hostname: string
+  /** Of mail that was forwarded to the operator. */
+  readonly forwardMark: string
   readonly log: Logger
 }
 
@@ -67,15 +72,15 @@ export class LocalHandOver {
     const recipient = await recipients.findHosted(request.recipient)
     if (recipient.kind !== 'inbox' || recipient.answer.inbox_uid !== request.inbox_uid) return 'unknown'
     const { status, given: _, ...inbox } = recipient.answer
-    if (await this.#isLoop(request, inbox)) return 'loop'
+    if (await this.#isLoop(request, { inboxes: [inbox.address] })) return 'loop'
     if (status === 'deliver' && !(await this.#options.storage.hasRoom(inbox.organization_id, request.blob.size))) {
-      this.#deferred('organization_storage', inbox)
+      this.#deferred('organization_storage', namedInLog(inbox))
       return 'full'
     }
     const source = { kind: 'inside', organizationId: request.sender_organization_id } as const
     const admission = await this.#options.rates.recipient(source, inbox)
     if (!admission.ok) {
-      this.#deferred(admission.limit, inbox)
+      this.#deferred(admission.limit, namedInLog(inbox))
       return 'limited'
     }
     try {
@@ -92,6 +97,30 @@ export class LocalHandOver {
     if (!(await copies.wants({ organization_id: notice.organization_id, address: notice.recipient }))) return 'unwanted'
     if (!(await store.message(db, notice.inbox_uid, message_id))) return 'no_message'
     return this.accept({ ...notice, mail_from: '' })
+  }
+
+  /** Mail of an inbox here to the operator. It goes through the queue, as what arrives by SMTP does. */
+  async acceptForOperator(request: ForOperator): Promise<OperatorOutcome> {
+    const { delivery_id: id, recipient, mail_from, sender_organization_id: organizationId, blob } = request
+    const { rates, acceptance, writer, forwardMark: mark } = this.#options
+    if ((await this.#firstOutcome(id)) !== undefined) return 'accepted'
+    if (blob.size > LIMITS.inbound.operatorBytes) return 'too_large'
+    if (await this.#isLoop(request, { inboxes: [], mark })) return 'loop'
+    const admission = await rates.operator({ kind: 'inside', organizationId })
+    if (!admission.ok) {
+      this.#deferred(admission.limit, { recipient: 'operator' })
+      return 'limited'
+    }
+    try {
+      const rows = [{ id, kind: 'operator' as const, recipient }]
+      const to = async () => ({ rows, paused: [], unsubscribed: [] })
+      const mark = (tx: Tx) => this.#mark(tx, 'accepted', id)
+      await acceptance.accept({ via: 'internal', mail_from }, await writer.copy(blob), to, mark)
+      return 'accepted'
+    } catch (error) {
+      rates.giveBack(admission.taken)
+      throw error
+    }
   }
 
   async #take(request: HandOver, status: 'deliver' | 'paused', inbox: InboxScope): Promise<Outcome> {
@@ -115,11 +144,11 @@ export class LocalHandOver {
     return fields === undefined ? writer.copy(blob) : writer.write(following(fields, await blobs.get(blob.name)))
   }
 
-  async #isLoop({ blob }: HandOver, { address }: InboxScope): Promise<boolean> {
+  async #isLoop({ blob }: Pick<HandOver, 'blob'>, rule: Omit<LoopRule, 'hostname'>): Promise<boolean> {
     const { blobs, hostname } = this.#options
     const header = await blobs.get(blob.name, { start: 0, end: LIMITS.mime.headerBytes })
     try {
-      for await (const _ of withoutLoops(header, { hostname, inboxes: [address] }));
+      for await (const _ of withoutLoops(header, { hostname, ...rule }));
       return false
     } catch (error) {
       if (error instanceof LoopDetectedError) return true
@@ -129,9 +158,9 @@ export class LocalHandOver {
     }
   }
 
-  #deferred(limit: string, { inbox_uid, organization_id }: InboxScope): void {
+  #deferred(limit: string, about: Readonly<Record<string, unknown>>): void {
     mailsDeferred.inc({ limit })
-    this.#options.log.info({ inbox_uid, organization_id, limit }, 'hand-over deferred by a limit')
+    this.#options.log.info({ ...about, limit }, 'hand-over deferred by a limit')
   }
 
   async #firstOutcome(deliveryId: string): Promise<Outcome | undefined> {
@@ -148,4 +177,9 @@ export class LocalHandOver {
 async function* following(fields: string, message: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
   yield Buffer.from(fields)
   yield* message
+}
+
+/** The ids of an inbox, without its address. */
+function namedInLog({ inbox_uid, organization_id }: InboxScope): Readonly<Record<string, string>> {
+  return { inbox_uid, organization_id }
 }

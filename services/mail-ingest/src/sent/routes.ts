@@ -19,6 +19,7 @@ type SentOperations =
   | 'mail-ingest.getReplySource'
   | 'mail-ingest.placeSent'
   | 'mail-ingest.acceptInbound'
+  | 'mail-ingest.acceptForOperator'
   | 'mail-ingest.acceptNotice'
 
 /** Internal operations for mail-send. */
@@ -34,6 +35,7 @@ export function sentRoutes(options: SentRoutesOptions): Pick<InternalHandlers<'m
       return {}
     },
     'mail-ingest.acceptInbound': async ({ body }) => ({ outcome: await handOver.accept(body) }),
+    'mail-ingest.acceptForOperator': async ({ body }) => ({ outcome: await handOver.acceptForOperator(body) }),
     'mail-ingest.acceptNotice': async ({ body }) => ({ outcome: await handOver.acceptNotice(body) }),
   }
 }

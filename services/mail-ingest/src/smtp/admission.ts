@@ -1,10 +1,11 @@
 import type { RecipientAnswer } from '@restante/contracts/internal'
+import { LIMITS } from '@restante/contracts/vocabulary'
 import type { Logger } from '@restante/service/telemetry'
 import type { StorageQuota } from '../inbound/storage-quota.ts'
 import type { NewInbound } from '../inbound/store.ts'
 import { mailsDeferred } from '../inbound/telemetry.ts'
 import type { Take } from '../rates/counter.ts'
-import type { InboundRates } from '../rates/inbound-rates.ts'
+import type { InboundRates, Admission as RateAdmission } from '../rates/inbound-rates.ts'
 import { Refusal } from './refusal.ts'
 
 /** What the current transaction of a session has taken from the rates. */
@@ -12,8 +13,8 @@ export interface Allowance {
   readonly peer: string
   /** As declared by MAIL; undefined outside of a transaction. */
   declared: number | undefined
-  /** Its inboxes, each with what was taken for it; undefined after that was given back. */
-  readonly taken: Map<string, { readonly inbox: Inbox; takes: readonly Take[] | undefined }>
+  /** Its recipients by a key of each, with what was taken for it; undefined after that was given back. */
+  readonly taken: Map<string, { readonly recipient: Counted; takes: readonly Take[] | undefined }>
   /** Gives back what was taken, unless content arrives first. */
   hold: NodeJS.Timeout | undefined
 }
@@ -26,10 +27,18 @@ export interface AdmissionOptions {
   readonly holdMs?: number
 }
 
+/** The operator among the recipients of a transaction. */
+const OPERATOR = 'operator'
 /** Longer than a client with a mail to send needs between RCPT and DATA. */
 const HOLD_MS = 30_000
 
 type Inbox = Exclude<RecipientAnswer, { status: 'unknown' }>
+
+/** A recipient whose mail is limited: by its owner, and as it is named in the log. */
+interface Counted {
+  readonly take: (peer: string) => Promise<RateAdmission>
+  readonly about: Readonly<Record<string, unknown>>
+}
 
 /**
  * Applies rates and quotas to the transactions of SMTP sessions (mail 13). A client that exceeds them gets a temporary
@@ -63,20 +72,21 @@ export class Admission {
     const { peer, declared = 0 } = allowance
     const { inbox_uid, organization_id } = inbox
     if (allowance.taken.has(inbox_uid)) return null
-    const about = { peer, inbox_uid, organization_id }
+    const about = { inbox_uid, organization_id }
     if (inbox.status === 'deliver' && !(await storage.hasRoom(organization_id, declared))) {
-      return this.#refuse('organization_storage', about, NO_ROOM)
+      return this.#refuse('organization_storage', { peer, ...about }, NO_ROOM)
     }
-    const admission = await rates.recipient({ kind: 'peer', address: peer }, inbox)
-    if (!admission.ok) return this.#refuse(admission.limit, about, FOR_RECIPIENT)
-    if (allowance.declared === undefined) {
-      // The connection ended in the meantime.
-      rates.giveBack(admission.taken)
-      return null
-    }
-    allowance.taken.set(inbox_uid, { inbox, takes: admission.taken })
-    allowance.hold ??= setTimeout(() => this.#release(allowance), this.#options.holdMs ?? HOLD_MS).unref()
-    return null
+    const take = (address: string) => rates.recipient({ kind: 'peer', address }, inbox)
+    return this.#count(allowance, inbox_uid, { take, about })
+  }
+
+  /** RCPT for the operator. Mail that is too large is refused as soon as its size is known. */
+  async operator(allowance: Allowance): Promise<Refusal | null> {
+    const { rates } = this.#options
+    if ((allowance.declared ?? 0) > LIMITS.inbound.operatorBytes) return TOO_LARGE_FOR_OPERATOR()
+    if (allowance.taken.has(OPERATOR)) return null
+    const take = (address: string) => rates.operator({ kind: 'peer', address })
+    return this.#count(allowance, OPERATOR, { take, about: { recipient: OPERATOR } })
   }
 
   /** DATA. Takes again what was given back because the client delayed its content. */
@@ -86,9 +96,9 @@ export class Admission {
     const { peer } = allowance
     for (const entry of allowance.taken.values()) {
       if (entry.takes !== undefined) continue
-      const { inbox_uid, organization_id } = entry.inbox
-      const admission = await this.#options.rates.recipient({ kind: 'peer', address: peer }, entry.inbox)
-      if (!admission.ok) return this.#refuse(admission.limit, { peer, inbox_uid, organization_id }, FOR_RECIPIENT)
+      const { take, about } = entry.recipient
+      const admission = await take(peer)
+      if (!admission.ok) return this.#refuse(admission.limit, { peer, ...about }, FOR_RECIPIENT)
       entry.takes = admission.taken
     }
     return null
@@ -115,6 +125,20 @@ export class Admission {
     for (const row of rows) if (row.kind === 'mail') this.#options.storage.add(row.inbox.organization_id, bytes)
   }
 
+  async #count(allowance: Allowance, key: string, recipient: Counted): Promise<Refusal | null> {
+    const { peer } = allowance
+    const admission = await recipient.take(peer)
+    if (!admission.ok) return this.#refuse(admission.limit, { peer, ...recipient.about }, FOR_RECIPIENT)
+    if (allowance.declared === undefined) {
+      // The connection ended in the meantime.
+      this.#options.rates.giveBack(admission.taken)
+      return null
+    }
+    allowance.taken.set(key, { recipient, takes: admission.taken })
+    allowance.hold ??= setTimeout(() => this.#release(allowance), this.#options.holdMs ?? HOLD_MS).unref()
+    return null
+  }
+
   #release(allowance: Allowance): void {
     clearTimeout(allowance.hold)
     allowance.hold = undefined
@@ -133,4 +157,5 @@ export class Admission {
 
 const FROM_NETWORK = () => new Refusal(451, '4.7.1 Too much mail from your network, try again later', 'limited')
 const FOR_RECIPIENT = () => new Refusal(451, '4.7.1 Too much mail for this recipient, try again later', 'limited')
+const TOO_LARGE_FOR_OPERATOR = () => new Refusal(552, '5.3.4 Too large for this recipient: at most 10 MB', 'too_large')
 const NO_ROOM = () => new Refusal(452, '4.2.2 The mailbox is full, try again later', 'limited')

@@ -1,4 +1,5 @@
 import { LIMITS } from '@restante/contracts/vocabulary'
+import { normalizeAddress } from '@restante/mime'
 import { PeerLimit } from '@restante/service/connections'
 import type { Component } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
@@ -36,6 +37,8 @@ export interface SmtpEdgeOptions {
   readonly timeoutUnderLoadMs: number
   /** Minimum rate, in bytes per second, at which a mail must arrive. */
   readonly minRate: number
+  /** Of mail that was forwarded to the operator. */
+  readonly forwardMark: string
   readonly recipients: RecipientLookup
   readonly acceptance: Acceptance
   readonly admission: Admission
@@ -194,8 +197,7 @@ export class SmtpEdge implements Component {
     if (session.named >= this.#options.maxRecipients) return new Refusal(452, '4.5.3 Too many recipients')
     try {
       const recipient = await this.#options.recipients.find(address)
-      const limited =
-        recipient.kind === 'inbox' && (await this.#options.admission.recipient(session.allowance, recipient.answer))
+      const limited = await this.#limit(session, recipient)
       if (limited) {
         smtpRecipients.inc({ outcome: 'limited' })
         return limited
@@ -214,6 +216,12 @@ export class SmtpEdge implements Component {
       this.#log.warn({ err: error }, 'recipient look-up failed')
       return new Refusal(451, 'Recipient cannot be checked now, try again later')
     }
+  }
+
+  async #limit({ allowance }: Session, recipient: Recipient): Promise<Refusal | null> {
+    const { admission } = this.#options
+    if (recipient.kind === 'operator') return admission.operator(allowance)
+    return recipient.kind === 'inbox' ? admission.recipient(allowance, recipient.answer) : null
   }
 
   /** Resolves when the mail is accepted durably, to the id in the reply 250. */
@@ -255,8 +263,14 @@ export class SmtpEdge implements Component {
     to: Destinations,
   ): Promise<string> {
     const { acceptance, admission, writer, recipients, hostname } = this.#options
-    const inboxes = accepted.flatMap((recipient) => (recipient.kind === 'inbox' ? [recipient.answer.address] : []))
-    const content = withoutLoops(checkedContent(stream, LIMITS.inbound.bytes), { hostname, inboxes })
+    // An operator who reads mail here has two addresses.
+    const inboxes = accepted.flatMap((recipient) =>
+      recipient.kind === 'inbox' ? [recipient.answer.address, normalizeAddress(recipient.given)] : [],
+    )
+    const forOperator = accepted.some(({ kind }) => kind === 'operator')
+    const bytes = forOperator ? LIMITS.inbound.operatorBytes : LIMITS.inbound.bytes
+    const mark = forOperator ? this.#options.forwardMark : undefined
+    const content = withoutLoops(checkedContent(stream, bytes), { hostname, inboxes, mark })
     if (to.rows.length > 0) {
       const stillThere = async () => {
         const now = await recipients.renew(accepted)

@@ -41,7 +41,8 @@ export function destinationsOf(recipients: Iterable<Recipient>, peer: string): D
         rows.push({ ...row, kind: 'report', deliveryId: recipient.deliveryId })
         break
       case 'complaint':
-        rows.push({ ...row, kind: 'complaint' })
+      case 'operator':
+        rows.push({ ...row, kind: recipient.kind })
         break
       case 'unsubscribe':
         unsubscribed.push({ deliveryId: recipient.deliveryId, receivedAt: new Date(), peer })
@@ -73,7 +74,8 @@ function targetOf(recipient: Exclude<Recipient, { kind: 'unknown' | 'dropped' }>
     case 'inbox':
       return recipient.answer.inbox_uid
     case 'complaint':
-      return `complaint ${recipient.given.toLowerCase()}`
+    case 'operator':
+      return `${recipient.kind} ${recipient.given.toLowerCase()}`
     case 'report':
     case 'unsubscribe':
       return `${recipient.kind} ${recipient.deliveryId}`

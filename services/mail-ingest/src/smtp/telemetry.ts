@@ -11,6 +11,6 @@ export const smtpMails = new Counter({
 })
 export const smtpRecipients = new Counter({
   name: 'restante_smtp_recipients_total',
-  help: 'Recipients by how RCPT was answered: deliver, paused, report, complaint, unsubscribe, dropped, unknown, unknown_domain, limited, deferred',
+  help: 'Recipients by how RCPT was answered: deliver, paused, report, complaint, operator, unsubscribe, dropped, unknown, unknown_domain, limited, deferred',
   labelNames: ['outcome'],
 })

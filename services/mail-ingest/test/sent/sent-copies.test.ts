@@ -27,13 +27,16 @@ beforeAll(async () => {
   fixture = await openFixture()
   events = await fixture.collect('mail.messages')
   parser = createParserPool({ threads: 1 })
-  const { db } = fixture
+  const {
+    db,
+    config: { operator },
+  } = fixture
   const outbox = new Outbox({ db, service: 'mail-ingest' })
   const blobs = await openBlobStore(`directory:${fixture.blobs}`)
   const returnPath = { domain: 'bounces.test', secret: 'unused' }
-  const addresses = new ServiceAddresses({ returnPath, complaintAddresses: new Map() })
+  const addresses = new ServiceAddresses({ returnPath, complaintAddresses: new Map(), operator })
   const domains = new DomainLookup({ db, ownDomain: DOMAIN })
-  const recipients = new RecipientLookup({ gateway: fixture.gateway, addresses, domains })
+  const recipients = new RecipientLookup({ gateway: fixture.gateway, addresses, domains, operator })
   const placement = new SentPlacement({ db, blobs, parser, outbox, recipients, openImage: new OpenImage('secret') })
   consumer = deliveriesConsumer({ kafka: fixture.topics.kafka, db, outbox, placement })
 }, 60_000)

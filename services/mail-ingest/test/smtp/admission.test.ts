@@ -8,7 +8,7 @@ import { InboundRates } from '../../src/rates/inbound-rates.ts'
 import { Admission } from '../../src/smtp/admission.ts'
 
 const log = createLogger({ service: 'test', level: 'silent' })
-const limits = { networkMails: 100, networkBytes: 1_000, inboxMails: 4, organizationMails: 100 }
+const limits = { networkMails: 100, networkBytes: 1_000, inboxMails: 4, organizationMails: 100, operatorMails: 4 }
 const db: Queryable = {
   query: () => Promise.reject(new Error('storage is not limited')),
 }
@@ -45,6 +45,19 @@ describe('a client that names recipients and sends no mail', () => {
     rules.end(idle, true, 0)
     await rules.mail(other, 0)
     expect(await rules.recipient(other, to)).toMatchObject({ responseCode: 451 })
+  })
+
+  it('holds the allowance of the operator in the same way', async () => {
+    const rules = admission(20)
+    const [idle, other] = [rules.open('192.0.2.1'), rules.open('192.0.2.2')]
+    for (const allowance of [idle, other]) await rules.mail(allowance, 0)
+    expect(await rules.operator(idle)).toBeNull()
+    expect(await rules.operator(idle)).toBeNull()
+    expect(await rules.operator(other)).toMatchObject({ responseCode: 451 })
+    await waitFor(async () => (await rules.operator(other)) === null, { what: 'what the idle client gives back' })
+    expect(await rules.content(idle)).toMatchObject({ responseCode: 451 })
+    rules.end(idle, false, 0)
+    rules.end(other, true, 0)
   })
 
   it('takes nothing for a connection that ended during the look-up', async () => {

@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { createLogger } from '@restante/service/telemetry'
 import { byLength, describeWith, freePort, waitFor } from '@restante/testkit'
-import { clamdAddress } from '../../src/virus-scan/clamd.ts'
-import { VirusScanner } from '../../src/virus-scan/virus-scanner.ts'
+import { clamdAddress, VirusScanner } from '@restante/virus-scan'
 
 /** The test file of EICAR, in two parts: a scanner would find it in this file. */
 const EICAR = ['X5O!P%@AP[4\\PZX54(P^)7CC)7}$', 'EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*'].join('')

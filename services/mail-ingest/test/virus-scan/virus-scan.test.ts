@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { type CollectedRecord, countRows, sendMail, type TopicCollection, waitFor } from '@restante/testkit'
+import { type CollectedRecord, countRows, FakeClamd, sendMail, type TopicCollection, waitFor } from '@restante/testkit'
 import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
-import { FakeClamd } from './fake-clamd.ts'
 
 const clamd = new FakeClamd()
 let fixture: Fixture

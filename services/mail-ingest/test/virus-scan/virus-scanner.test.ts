@@ -1,9 +1,8 @@
 import { isInfrastructureError } from '@restante/service/errors'
 import { createLogger } from '@restante/service/telemetry'
+import { type ClamdConduct as Conduct, FakeClamd } from '@restante/testkit'
+import { clamdAddress, ScanFailedError, VirusScanner } from '@restante/virus-scan'
 import { register } from 'prom-client'
-import { clamdAddress, ScanFailedError } from '../../src/virus-scan/clamd.ts'
-import { VirusScanner } from '../../src/virus-scan/virus-scanner.ts'
-import { type Conduct, FakeClamd } from './fake-clamd.ts'
 
 const log = createLogger({ service: 'test', level: 'silent' })
 const MAIL = Buffer.from('From: ada@customer.test\r\n\r\nHello\r\n')

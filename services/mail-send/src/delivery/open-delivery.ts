@@ -2,11 +2,13 @@ import type { BlobStore } from '@restante/blobs'
 import type { Timers } from '@restante/jobs'
 import { type DkimKeys, ReturnPath, UnsubscribeAddress, UnsubscribeLink } from '@restante/mime'
 import { SecretBox } from '@restante/service/secrets'
+import { VirusScanner } from '@restante/virus-scan'
 import type { Config, SendKit } from '../config.ts'
 import { BounceNotices } from '../notices/bounce-notices.ts'
 import type { SendTimers } from '../timers/kinds.ts'
 import { Attempts } from './attempts/attempts.ts'
 import { Decisions } from './attempts/decisions.ts'
+import { InstallationMail } from './outbound/installation-mail.ts'
 import { OutboundContent } from './outbound/outbound-content.ts'
 import { OutboundQueue } from './outbound/outbound-queue.ts'
 import { DeliveryBacklog } from './queue/backlog.ts'
@@ -16,15 +18,19 @@ import { LocalRoute } from './routes/local-route.ts'
 import { MtaSts } from './routes/mta-sts/mta-sts.ts'
 import { MxHosts } from './routes/mx-hosts.ts'
 import { OutsideRoute } from './routes/outside-route.ts'
+import { OutboundScan, type OutboundScanOptions } from './scanning/outbound-scan.ts'
 import { WarmUp } from './warm-up/warm-up.ts'
 
-/** What gives mail to delivery: its content, and the queue of messages on their way out. */
+/** What gives mail to delivery: the queue of messages on their way out, and what the installation itself sends. */
 export interface Delivery {
-  readonly content: OutboundContent
   readonly outboundQueue: OutboundQueue
+  readonly installationMail: InstallationMail
   /** The internal operations of the operator on the queue. */
   readonly routes: ReturnType<typeof queueRoutes>
 }
+
+/** Scans at a time; clamd has ten threads by default, which mail-ingest uses as well. */
+const MOST_SCANS = 4
 
 interface DeliveryParts {
   readonly blobs: BlobStore
@@ -53,9 +59,11 @@ export function openDelivery(kit: SendKit, config: Config, { blobs, dkim, timers
   const notices = new BounceNotices(noticed)
   notices.register()
   const decisions = new Decisions(outbox, notices)
+  const scan = outboundScan(kit, config, { blobs, decisions })
   new Attempts({
     ...delivery,
     db,
+    admit: scan && ((target) => scan.admit(target)),
     timers,
     decisions,
     warmUp: delivery.warmUp && new WarmUp(delivery.warmUp),
@@ -66,16 +74,28 @@ export function openDelivery(kit: SendKit, config: Config, { blobs, dkim, timers
         content,
         returnPath,
         name: defaultDomain,
+        operator: config.operator,
       }),
       'delivery-outside': kit.use(new OutsideRoute({ ...delivery, content, returnPath, mxHosts, mtaSts })),
     },
     log,
   }).register()
+  const outboundQueue = new OutboundQueue(timers, (domain) => domain === defaultDomain)
   return {
-    content,
-    outboundQueue: new OutboundQueue(timers, (domain) => domain === defaultDomain),
+    outboundQueue,
+    installationMail: new InstallationMail({ db, content, outboundQueue }),
     routes: queueRoutes(db, new DeliveryQueue({ db, timers, decisions, log })),
   }
+}
+
+function outboundScan(
+  { db, log }: SendKit,
+  { clamd, delivery }: Config,
+  parts: Pick<OutboundScanOptions, 'blobs' | 'decisions'>,
+): OutboundScan | undefined {
+  if (!clamd) return undefined
+  const scanner = new VirusScanner({ ...clamd, concurrency: Math.min(MOST_SCANS, delivery.concurrency), log })
+  return new OutboundScan({ ...parts, db, log, scanner })
 }
 
 /** The links by which recipients unsubscribe. */

@@ -1,9 +1,7 @@
 import { compose, type DkimKeys, parseAddress } from '@restante/mime'
 import { type Database, sql } from '@restante/service/database'
 import { invalid } from '@restante/service/errors'
-import type { OutboundContent } from '../delivery/outbound/outbound-content.ts'
-import type { OutboundQueue } from '../delivery/outbound/outbound-queue.ts'
-import { announceBlob } from '../delivery/outbound/pending-blobs.ts'
+import type { InstallationMail } from '../delivery/outbound/installation-mail.ts'
 
 /** A plain text to one person. */
 export interface SystemMessage {
@@ -16,15 +14,12 @@ export interface SystemMessage {
 
 export interface SystemMailOptions {
   readonly db: Database
-  readonly content: OutboundContent
-  readonly outboundQueue: OutboundQueue
+  readonly mails: InstallationMail
   readonly domain: string
   readonly sender: { readonly name: string; readonly address: string }
   readonly dkim: DkimKeys | undefined
 }
 
-const LOCK = sql<{ held: unknown }, [id: string]>('select pg_advisory_xact_lock(hashtextextended($1, 0)) as held')
-const FIND = sql<{ id: string }, [id: string]>('select id from sends where id = $1')
 const FAILED = sql<{ id: string }, [id: string]>(`
 select s.id from sends s join deliveries d on d.send_id = s.id
  where s.id = $1 and s.organization_id is null and d.state in ('bounced', 'rejected')`)
@@ -42,29 +37,8 @@ export class SystemMail {
    * @throws ApiError 400 when the address cannot be mailed.
    */
   async send(message: SystemMessage): Promise<void> {
-    const { db, content, outboundQueue } = this.#options
     const recipient = this.#recipientOf(message.to)
-    if ((await db.query(FIND, message.id)).length > 0) return
-    const { raw, messageId } = await this.#compose(message, recipient)
-    await announceBlob(db, message.id)
-    await db.transaction(async (tx) => {
-      // Calls with one id are serialized, so that a second blob never replaces the one that is being delivered.
-      await tx.query(LOCK, message.id)
-      if ((await tx.query(FIND, message.id)).length > 0) return
-      const blob = await content.seal(message.id, raw)
-      await outboundQueue.add(tx, {
-        id: message.id,
-        origin: { kind: 'system' },
-        messageId,
-        acceptedAt: new Date(),
-        blob,
-        copy: undefined,
-        unsubscribable: false,
-        tracked: false,
-        returnPath: undefined,
-        recipients: [recipient],
-      })
-    })
+    await this.#options.mails.queue(message.id, recipient, () => this.#compose(message, recipient))
   }
 
   /** Whether the other side refused the mail permanently, or has bounced it since. */
@@ -79,7 +53,7 @@ export class SystemMail {
     const result = parseAddress(to)
     if (!result.ok) throw invalid(['to'], result.problem)
     const { address } = result.address
-    if (!this.#options.outboundQueue.isInside(address)) return address
+    if (!this.#options.mails.isInside(address)) return address
     throw invalid(['to'], 'Must not be an address of this installation')
   }
 

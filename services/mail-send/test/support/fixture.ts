@@ -32,6 +32,7 @@ import { Peers } from './peers.ts'
 import { Wire } from './wire.ts'
 
 export const DOMAIN = 'restante.test'
+export const OPERATOR = 'operator@company.example'
 export const CALLER_KEY = 'caller key of the tests'
 const PEER_KEYS = { gateway: 'gateway key of the tests', 'mail-ingest': 'mail-ingest key of tests' } as const
 
@@ -59,6 +60,7 @@ export interface Fixture {
     operation:
       | 'mail-send.sendSystemMail'
       | 'mail-send.hasSystemMailFailed'
+      | 'mail-send.forwardToOperator'
       | 'mail-send.getSentCopy'
       | 'mail-send.findRecentSends'
       | 'mail-send.findDeliveries'
@@ -125,6 +127,7 @@ export async function startWorld(variables: Readonly<Record<string, string>> = {
     CURSOR_SECRET: 'the secret of the page tokens',
     LINK_SECRET: 'the secret of the download links',
     RETURN_PATH_SECRET: 'return path secret of the tests',
+    OPERATOR_ADDRESS: OPERATOR,
     CALLER_KEY,
     GATEWAY_URL: peers.url,
     PEER_KEY_GATEWAY: PEER_KEYS.gateway,

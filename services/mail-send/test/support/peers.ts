@@ -67,6 +67,8 @@ export class Peers {
         return this.answers[id]?.(parse(id, body)) ?? 503
       case 'mail-ingest.placeSent':
         return this.answers[id]?.(parse(id, body)) ?? 503
+      case 'mail-ingest.acceptForOperator':
+        return this.answers[id]?.(parse(id, body)) ?? 503
       case 'mail-ingest.acceptNotice':
         return this.answers[id]?.(parse(id, body)) ?? 503
       case 'gateway.lookupInboxes':

@@ -96,6 +96,8 @@ function conclude({ mail, verdict, span }: ExaminedMail, stored: Outcome | undef
   switch (verdict.action) {
     case 'drop':
       return { facts: { outcome: verdict.why }, events: [], kept: false }
+    case 'forwarded':
+      return { facts: { outcome: 'forwarded' }, events: [], kept: false }
     case 'report':
       return span.within(() => concludeReport(mail, verdict, outbox))
     case 'discard': {

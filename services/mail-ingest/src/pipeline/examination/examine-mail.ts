@@ -6,20 +6,18 @@ import type { InboxScope } from '../../inbound/store.ts'
 import type { NamedSenders } from '../../lists/inbox-lists.ts'
 import { type RawMailBytes, withRawMail } from '../../raw/bytes.ts'
 import { isAuthenticated, type SenderVerdict } from '../../sender/authenticate-sender.ts'
-import type { VirusScanner } from '../../virus-scan/virus-scanner.ts'
 import type { LeasedMail } from '../queue/queue.ts'
 import { type AuthenticationTools, authenticate } from './authenticate.ts'
 import { examineComplaint, examineReport, type ReportTools, type ReportVerdict } from './examine-report.ts'
 import { type FindAnsweredOptions, findAnswered } from './find-answered.ts'
+import { type ForwardTools, type ForwardVerdict, forwardToOperator } from './forward-to-operator.ts'
 import { parseMail } from './parse-mail.ts'
 import { type SpamOptions, type SpamVerdict, scoreSpam } from './score-spam.ts'
 
 /** The tools of an examination. */
-export interface ExaminationTools extends SpamOptions, AuthenticationTools, ReportTools {
+export interface ExaminationTools extends SpamOptions, AuthenticationTools, ReportTools, ForwardTools {
   readonly bytes: RawMailBytes
   readonly answers: FindAnsweredOptions
-  /** Undefined: no mail is scanned. */
-  readonly viruses: VirusScanner | undefined
 }
 
 /** A mail to be stored, with all results of its examination. */
@@ -49,6 +47,7 @@ export type Verdict =
   /** DNS failed for its sender: the mail waits if there is room, and is stored otherwise (mail 13). */
   | { readonly action: 'wait'; readonly domain: string; readonly otherwise: StorableMail }
   | ReportVerdict
+  | ForwardVerdict
 
 /** A mail that is ready for the transaction of its effect. */
 export interface ExaminedMail<V extends Verdict = Verdict> {
@@ -78,6 +77,7 @@ async function examineRaw(mail: LeasedMail, raw: Buffer, tools: ExaminationTools
   const { target } = mail
   if (target.kind === 'report') return examineReport(mail, target.deliveryId, raw, tools)
   if (target.kind === 'complaint') return examineComplaint(mail, raw, tools)
+  if (target.kind === 'operator') return forwardToOperator(mail, raw, tools)
   const { inbox } = target
   // First and alone: what has a virus is not parsed.
   const scanned = await tools.viruses?.scan(mail, raw)

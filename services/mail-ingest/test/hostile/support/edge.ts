@@ -57,10 +57,11 @@ export async function openEdge(variables: Record<string, string> = {}): Promise<
   const db = new Database({ ...config.database, applicationName: 'test' })
   const blobs = await openBlobStore(config.blobStore)
   const gateway = new ServiceClient({ from: 'mail-ingest', to: 'gateway', ...config.peers.of('gateway') })
+  const { hostname, operator } = config
   const addresses = new ServiceAddresses(config)
   const returnPath = new ReturnPath(config.returnPath)
   const domains = new DomainLookup({ db, ownDomain: config.defaultDomain })
-  const recipients = new RecipientLookup({ gateway, addresses, domains })
+  const recipients = new RecipientLookup({ gateway, addresses, domains, operator })
   const names = new ReservedNames(db)
   const outbox = new Outbox({ db, service: 'mail-ingest' })
   const bytes = new RawMailBytes({ db, blobs })
@@ -75,8 +76,16 @@ export async function openEdge(variables: Record<string, string> = {}): Promise<
     secret: config.returnPath.secret,
   })
   const admission = new Admission({ rates, storage: new StorageQuota({ db, limit: undefined }), log })
-  const { hostname } = config
-  const edge = new SmtpEdge({ ...config.smtp, hostname, recipients, acceptance, admission, writer, log })
+  const edge = new SmtpEdge({
+    ...config.smtp,
+    hostname,
+    forwardMark: operator.mark,
+    recipients,
+    acceptance,
+    admission,
+    writer,
+    log,
+  })
   await edge.start()
   return {
     port: edge.port,

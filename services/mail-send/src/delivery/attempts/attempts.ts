@@ -16,6 +16,8 @@ export interface AttemptsOptions extends AttemptOptions {
   readonly timers: Timers<SendTimers>
   /** `delivery-slow` takes the same route as `delivery-outside`. */
   readonly routes: Readonly<Record<Exclude<DeliveryKind, 'delivery-slow'>, Route>>
+  /** Whether a message may leave: it is scanned for viruses first. Absent: no message is scanned. */
+  readonly admit: ((target: DeliveryTarget) => Promise<'pass' | 'rejected' | 'busy'>) | undefined
   readonly concurrency: number
   /** Concurrent attempts at destinations that were slow or unreachable the last time. */
   readonly slowConcurrency: number
@@ -30,6 +32,8 @@ type Context = AttemptContext<DeliveryTarget>
 const ATTEMPT_MS = 15 * 60_000
 /** How long a worker waits for a slot at a busy destination before it does other work. */
 const SLOT_WAIT_MS = 2_000
+/** Wait for a scan that another attempt at the same message has begun. */
+const SCAN_RETRY_MS = 300
 /** A destination that takes longer for a session, or for a recipient, continues among the slow ones. */
 const PROMPT_SESSION_MS = 5_000
 const PROMPT_RECIPIENT_MS = 10_000
@@ -75,6 +79,12 @@ export class Attempts {
   }
 
   async #make(kind: DeliveryKind, context: Context): Promise<void> {
+    const admission = (await this.#options.admit?.(context.timer.payload)) ?? 'pass'
+    if (admission === 'rejected') return
+    if (admission === 'busy') {
+      await context.run((tx) => context.postpone(tx, soon(SCAN_RETRY_MS)))
+      return
+    }
     const route = this.#options.routes[kind === 'delivery-slow' ? 'delivery-outside' : kind]
     const bottleneck = route.bottleneck(context.timer.payload.destination)
     if (bottleneck === undefined) await this.#attempt(context, route, () => kind)

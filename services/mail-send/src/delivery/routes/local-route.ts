@@ -1,8 +1,9 @@
 import type { RecipientAnswer } from '@restante/contracts/internal'
+import type { Operator } from '@restante/kit'
 import { normalizeAddress, type ReturnPath } from '@restante/mime'
 import type { ServiceClient } from '@restante/service/http'
 import type { OutboundContent } from '../outbound/outbound-content.ts'
-import { outboundBlob } from '../outbound/sends.ts'
+import { outboundBlob, type SendRecord } from '../outbound/sends.ts'
 import type { BegunDelivery, OpenDelivery } from '../outcome/delivery.ts'
 import { deferredBy, type Outcome, refusedBy } from '../outcome/outcome.ts'
 import type { OutgoingMail, Route, Steps } from './route.ts'
@@ -14,6 +15,7 @@ export interface LocalRouteOptions {
   readonly returnPath: ReturnPath
   /** Name under which the hand-over appears in delivery events. */
   readonly name: string
+  readonly operator: Operator
 }
 
 /** Time for durable storage of the message in the mailbox's pipeline; large ones are copied first. */
@@ -52,7 +54,7 @@ export class LocalRoute implements Route {
 
   /** The owner's answer about the recipient of each delivery, by delivery. */
   async #resolve(deliveries: readonly OpenDelivery[]): Promise<Map<string, RecipientAnswer>> {
-    const addresses = deliveries.map(({ recipient }) => normalizeAddress(recipient))
+    const addresses = deliveries.map(({ recipient }) => this.#inboxOf(recipient))
     const { recipients } = await this.#options.gateway.call('gateway.resolveRecipients', { addresses }, RESOLVE_MS)
     if (recipients.length !== deliveries.length) throw new Error('the gateway did not answer for every recipient')
     return new Map(
@@ -69,6 +71,7 @@ export class LocalRoute implements Route {
     recipient: RecipientAnswer | undefined,
   ): Promise<Outcome> {
     const { name, mailIngest, content, returnPath } = this.#options
+    if (this.#isForwarded(delivery.recipient)) return this.#forOperator(send, delivery)
     if (recipient?.status === 'paused') return taken(name)
     if (recipient?.status !== 'deliver') return unknown(name)
     const { organization_id, pod_id, inbox_uid } = recipient
@@ -78,7 +81,7 @@ export class LocalRoute implements Route {
       organization_id,
       pod_id,
       inbox_uid,
-      recipient: delivery.recipient,
+      recipient: this.#isOperator(delivery.recipient) ? recipient.address : delivery.recipient,
       mail_from: returnPath.addressFor(delivery.id, send.returnPath),
       ...(send.origin.kind === 'inbox' && { sender_organization_id: send.origin.organizationId }),
       blob: { name: outboundBlob(send.id), size: send.size, sha256: send.sha256 },
@@ -95,6 +98,45 @@ export class LocalRoute implements Route {
         return deferredBy('4.7.1', '451 4.7.1 Too much mail for this recipient')
       case 'full':
         return deferredBy('4.2.2', '452 4.2.2 The mailbox is full')
+      case 'loop':
+        return refusedBy('5.4.6', '554 5.4.6 Mail loop', name)
+    }
+  }
+
+  /** The address of the inbox that gets the mail to a recipient: an operator may read mail here. */
+  #inboxOf(recipient: string): string {
+    return this.#isOperator(recipient) ? this.#options.operator.address : normalizeAddress(recipient)
+  }
+
+  #isOperator(recipient: string): boolean {
+    return this.#options.operator.names.has(normalizeAddress(recipient))
+  }
+
+  #isForwarded(recipient: string): boolean {
+    return !this.#options.operator.isInside && this.#isOperator(recipient)
+  }
+
+  /** Mail to an operator who reads it elsewhere: mail-ingest has it forwarded, like what arrives by SMTP. */
+  async #forOperator(send: SendRecord, delivery: BegunDelivery): Promise<Outcome> {
+    const { name, mailIngest, returnPath } = this.#options
+    const { outcome } = await mailIngest.call(
+      'mail-ingest.acceptForOperator',
+      {
+        delivery_id: delivery.id,
+        recipient: delivery.recipient,
+        mail_from: returnPath.addressFor(delivery.id),
+        ...(send.origin.kind === 'inbox' && { sender_organization_id: send.origin.organizationId }),
+        blob: { name: outboundBlob(send.id), size: send.size, sha256: send.sha256 },
+      },
+      ACCEPT_MS,
+    )
+    switch (outcome) {
+      case 'accepted':
+        return taken(name)
+      case 'limited':
+        return deferredBy('4.7.1', '451 4.7.1 Too much mail for this recipient')
+      case 'too_large':
+        return refusedBy('5.3.4', '552 5.3.4 Too large for this recipient', name)
       case 'loop':
         return refusedBy('5.4.6', '554 5.4.6 Mail loop', name)
     }

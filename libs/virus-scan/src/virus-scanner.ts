@@ -40,9 +40,9 @@ const PROBE = Buffer.from('Subject: probe\r\n\r\n')
 const PROBE_MS = 5_000
 
 /**
- * Has clamd scan received mail (mail 13 step 3). While clamd is down or answers nothing, mail waits in the queue, without
- * a limit: it is neither lost nor stored without a scan. A mail that clamd cannot scan, while it can scan something else,
- * is stored without one after as many attempts as a mail gets that cannot be parsed.
+ * Has clamd scan received mail (mail 13 step 3) and outgoing mail. While clamd is down or answers nothing, mail waits in
+ * its queue, without a limit: it is neither lost nor passes without a scan. A mail that clamd cannot scan, while it can
+ * scan something else, passes without one after as many attempts as a mail gets that cannot be parsed.
  */
 export class VirusScanner {
   readonly #options: VirusScannerOptions

@@ -1,7 +1,0 @@
-import { Counter } from 'prom-client'
-
-export const virusScans = new Counter({
-  name: 'restante_virus_scans_total',
-  help: 'Scans of received mail by clamd, by outcome: clean, virus, suspicious; too_large, unscannable: the mail was stored without a scan; failed, unavailable: it is scanned again',
-  labelNames: ['outcome'],
-})
