@@ -8,7 +8,6 @@ import type { Topic } from '@restante/contracts/events'
 import { internalOperations } from '@restante/contracts/internal'
 import type { OperationId } from '@restante/contracts/operations'
 import { Database } from '@restante/service/database'
-import type { Service } from '@restante/service/process'
 import {
   callerHeaders,
   callerOf,
@@ -88,8 +87,24 @@ export interface Request {
   readonly signal?: AbortSignal
 }
 
-/** Starts everything. @param variables environment on top of what the tests need. */
-export async function startWorld(variables: Readonly<Record<string, string>> = {}): Promise<Fixture> {
+/** A running mail-send. */
+export interface Running {
+  stop(): Promise<void>
+}
+
+/** Starts mail-send inside the process of the test. */
+const startHere = (environment: Readonly<Record<string, string>>): Promise<Running> =>
+  startService(mailSend, mailSend.configure(environment))
+
+/**
+ * Starts everything.
+ * @param variables environment on top of what the tests need.
+ * @param start starts the service in this environment, also at each restart. Default: inside the process of the test.
+ */
+export async function startWorld(
+  variables: Readonly<Record<string, string>> = {},
+  start: (environment: Readonly<Record<string, string>>) => Promise<Running> = startHere,
+): Promise<Fixture> {
   const [database, topics, zone, outside, peers, blobs, port, metricsPort] = await Promise.all([
     createDatabase(path.join(import.meta.dirname, '../..')),
     createTopics(),
@@ -106,7 +121,7 @@ export async function startWorld(variables: Readonly<Record<string, string>> = {
     name.endsWith('.example') ? [{ type: 'MX', exchange: 'mx.outside.test', priority: 10 }] : undefined,
   )
   zone.set('mx.outside.test', { type: 'A', address: '127.0.0.1' })
-  const config = mailSend.configure({
+  const environment = {
     PORT: String(port),
     METRICS_PORT: String(metricsPort),
     HOST: '127.0.0.1',
@@ -137,10 +152,11 @@ export async function startWorld(variables: Readonly<Record<string, string>> = {
     RETRY_FIRST: '100ms',
     RETRY_MOST: '200ms',
     ...variables,
-  })
+  }
+  const config = mailSend.configure(environment)
   const facts = await collectTopic(topics.kafka, 'mail.deliveries')
   const db = new Database({ url: database.url, applicationName: 'test' })
-  let service: Service = await startService(mailSend, config)
+  let service = await start(environment)
   const url = `http://127.0.0.1:${port}`
   return {
     config,
@@ -168,7 +184,7 @@ export async function startWorld(variables: Readonly<Record<string, string>> = {
     flushRedis: () => redis.deleteKeys(),
     async restart() {
       await service.stop()
-      service = await startService(mailSend, config)
+      service = await start(environment)
     },
     async stop() {
       await service.stop()
