@@ -20,6 +20,7 @@ import {
   MailPeer,
   openRedis,
   peerHeaders,
+  queryRows,
   startService,
   type TopicCollection,
   waitFor,
@@ -242,7 +243,8 @@ export interface Fact {
 
 /** The events in Kafka about one message, in order. */
 export function factsAbout(fixture: Pick<Fixture, 'facts'>, messageId: unknown): Fact[] {
-  return fixture.facts.records
+  const records = fixture.facts.records.filter(({ value }) => value.includes(String(messageId)))
+  return records
     .map(({ type, key, headers, value }) => ({ type, key, headers, payload: JSON.parse(value) }))
     .filter(({ payload }) => payload.message_id === messageId)
 }
@@ -257,4 +259,10 @@ export function factOf(
     what: `${type} of ${messageId}`,
     timeout: 15_000,
   })
+}
+
+/** Lets the time be over in which a message is retried: its next attempt is the last one. */
+export async function age({ db, config }: Pick<Fixture, 'db' | 'config'>, messageId: string): Promise<void> {
+  const acceptedAt = new Date(Date.now() - config.delivery.retry.giveUpAfterMs)
+  await queryRows(db, 'update sends set accepted_at = $2 where message_id = $1', messageId, acceptedAt)
 }
