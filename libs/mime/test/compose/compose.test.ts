@@ -190,6 +190,13 @@ describe('compose', () => {
     await expect(compose({ ...mail, ...change })).rejects.toMatchObject({ field })
   })
 
+  it.each(['=?utf-8?q?not_encoded?=', `=? ${'𒃆語e\u0301'.repeat(40)}`])(
+    'encodes a subject that looks encoded, so that it is read as it was given: %s',
+    async (subject) => {
+      expect(parse(Buffer.from(await composed({ subject }))).subject).toBe(subject)
+    },
+  )
+
   it('signs with a DKIM signature that verifies', async () => {
     const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
     const record = publicKey.export({ type: 'spki', format: 'der' }).toString('base64')
