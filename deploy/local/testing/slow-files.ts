@@ -51,6 +51,15 @@ export const SLOW_FILES: ReadonlyMap<string, string> = new Map([
     'services/mail-ingest/test/operator/operator-mail.test.ts',
     'starts two installations, and waits until mail-send answers again',
   ],
+  ['services/mail-send/test/killed/killed.test.ts', 'kills a process of its own while it sends, and starts it again'],
+  [
+    'services/mail-send/test/delivery/hostile/refusals.test.ts',
+    'sends two messages for each enhanced status code, refused at each stage',
+  ],
+  [
+    'services/mail-send/test/delivery/hostile/misbehaviour.test.ts',
+    'waits for the timeouts that end sessions, for each way to fail',
+  ],
   ['services/mail-send/test/crashes.test.ts', 'kills processes while they send, and waits until their leases end'],
   [
     'services/gateway/test/organizations/organizations-delete.test.ts',

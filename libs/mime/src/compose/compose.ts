@@ -39,6 +39,13 @@ export interface OutgoingMail {
   readonly dkim?: DkimKeys
 }
 
+/** A value that the composer writes as it is. */
+interface Prepared {
+  readonly prepared: true
+  readonly foldLines: true
+  readonly value: string
+}
+
 /** A finished RFC 5322 message. */
 export interface ComposedMail {
   readonly raw: Buffer
@@ -64,6 +71,7 @@ export class UnsafeMailError extends Error {
 export async function compose(mail: OutgoingMail): Promise<ComposedMail> {
   refuseUnsafe(mail)
   const headers = extraHeaders(mail)
+  const subject = mail.subject ? [subjectField(mail.subject)] : []
   const written = new Map(headers.map(({ key }) => [key.toLowerCase(), key]))
   const composer = new MailComposer({
     from: toMailbox(mail.from),
@@ -71,11 +79,10 @@ export async function compose(mail: OutgoingMail): Promise<ComposedMail> {
     cc: (mail.cc ?? []).map(toMailbox),
     // An empty list would remove the caller's own Reply-To header.
     replyTo: mail.replyTo?.length ? mail.replyTo.map(toMailbox) : undefined,
-    subject: mail.subject,
     text: mail.text === undefined ? undefined : canonicalLines(mail.text),
     html: mail.html === undefined ? undefined : canonicalLines(mail.html),
     attachments: (mail.attachments ?? []).map(toAttachment),
-    headers,
+    headers: [...subject, ...headers],
     messageId: mail.messageId,
     inReplyTo: mail.inReplyTo,
     references: mail.references === undefined ? undefined : [...mail.references],
@@ -129,6 +136,8 @@ function canonicalLines(text: string): string {
  */
 const FILE = 'application/octet-stream'
 const MESSAGE = /^message\//i
+/** Bytes of an encoded word, so that its line has at most 76 characters (RFC 2047 2). */
+const ENCODED_WORD = 39
 const PIECE = 57 * 1024
 /** RFC 5322 2.1.1. */
 const LONGEST_LINE = 998
@@ -177,6 +186,27 @@ function extraHeaders(mail: OutgoingMail): { key: string; value: string }[] {
     ([name]) => !isServiceOwnedHeader(name) && !taken.has(name.toLowerCase()),
   )
   return [...custom, ...own].map(([key, value]) => ({ key, value }))
+}
+
+/**
+ * The composer passes on what looks like an encoded word (RFC 2047), as one that its caller has made. A subject is text
+ * as it is to be read, so such a one is encoded here.
+ */
+function subjectField(subject: string): { key: string; value: string | Prepared } {
+  if (!subject.includes('=?')) return { key: 'Subject', value: subject }
+  const value = encodedWords(subject)
+  return { key: 'Subject', value: { prepared: true, foldLines: true, value } }
+}
+
+/** Each word has whole characters (RFC 2047 5). */
+function encodedWords(text: string): string {
+  const words = ['']
+  for (const character of text) {
+    const longer = `${words.at(-1)}${character}`
+    if (Buffer.byteLength(longer) <= ENCODED_WORD) words[words.length - 1] = longer
+    else words.push(character)
+  }
+  return words.map((word) => `=?UTF-8?B?${Buffer.from(word).toString('base64')}?=`).join(' ')
 }
 
 function refuseUnsafe(mail: OutgoingMail): void {

@@ -1,28 +1,36 @@
-/** The parts of mailauth that sign several times, and with a known hash of the body; it declares its entry points only. */
-declare module 'mailauth/lib/dkim/dkim-signer.js' {
-  import type { Writable } from 'node:stream'
+/** The parts of mailauth that write canonical headers and bodies, and signature fields; it declares its entry points only. */
+declare module 'mailauth/lib/dkim/header/index.js' {
   import type { HeaderRow } from 'mailauth/lib/tools.js'
 
-  export interface SignerOptions {
-    readonly canonicalization: string
-    readonly headerList: readonly string[]
-    readonly signatureData: readonly {
-      readonly signingDomain: string
-      readonly selector: string
-      readonly privateKey: string
-    }[]
-    /** Base64. With it and the header nothing has to be written. */
-    readonly bodyHash?: string
-    readonly headers?: { readonly parsed: readonly HeaderRow[] }
+  /** The fields that are signed, and the names for `h=`, which may be more. */
+  export interface SigningFields {
+    readonly headers: readonly HeaderRow[]
+    /** Separated by colons. */
+    readonly keys: string
   }
 
-  /** Signs what is written to it. */
-  export class DkimSigner extends Writable {
-    constructor(options: SignerOptions)
-    readonly signatureHeaders: readonly string[]
-    readonly errors: readonly { readonly selector?: string; readonly err: Error }[]
-    finalize(): Promise<void>
+  export interface SignatureOptions {
+    readonly signingDomain: string
+    readonly selector: string
+    readonly algorithm: string
+    readonly canonicalization: string
+    /** Base64. */
+    readonly bodyHash: string
   }
+
+  export function generateCanonicalizedHeader(
+    type: 'DKIM',
+    fields: SigningFields,
+    options: SignatureOptions,
+  ): { readonly canonicalizedHeader: Buffer; readonly dkimHeaderOpts: Readonly<Record<string, unknown>> }
+}
+
+declare module 'mailauth/lib/dkim/body/index.js' {
+  /** Hashes the canonical form of a body. */
+  export function dkimBody(
+    canonicalization: string,
+    algorithm: 'sha256',
+  ): { update(chunk: Buffer): void; digest(encoding: 'base64'): string }
 }
 
 declare module 'mailauth/lib/tools.js' {
@@ -35,4 +43,11 @@ declare module 'mailauth/lib/tools.js' {
   }
 
   export function parseHeaders(header: Buffer): { readonly parsed: readonly HeaderRow[] }
+
+  /** A signature field, without its line break. */
+  export function formatSignatureHeaderLine(
+    type: 'DKIM',
+    tags: Readonly<Record<string, unknown>>,
+    folded: boolean,
+  ): string
 }

@@ -190,12 +190,16 @@ describe('compose', () => {
     await expect(compose({ ...mail, ...change })).rejects.toMatchObject({ field })
   })
 
+  it.each(['=?utf-8?q?not_encoded?=', `=? ${'𒃆語e\u0301'.repeat(40)}`])(
+    'encodes a subject that looks encoded, so that it is read as it was given: %s',
+    async (subject) => {
+      expect(parse(Buffer.from(await composed({ subject }))).subject).toBe(subject)
+    },
+  )
+
   it('signs with a DKIM signature that verifies', async () => {
-    const { publicKey, privateKey } = generateKeyPairSync('rsa', {
-      modulusLength: 2048,
-      publicKeyEncoding: { type: 'spki', format: 'der' },
-      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-    })
+    const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+    const record = publicKey.export({ type: 'spki', format: 'der' }).toString('base64')
     const { raw } = await compose({
       ...mail,
       subject: 'Grüße',
@@ -206,7 +210,7 @@ describe('compose', () => {
     const verified = await dkimVerify(raw, {
       resolver: async (name: string) => {
         asked.push(name)
-        return [[`v=DKIM1; k=rsa; p=${publicKey.toString('base64')}`]]
+        return [[`v=DKIM1; k=rsa; p=${record}`]]
       },
     })
     expect(asked).toEqual(['s1._domainkey.example.test'])

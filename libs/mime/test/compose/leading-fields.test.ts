@@ -14,8 +14,8 @@ const RECORDS: Readonly<Record<string, string>> = {
 const both: DkimKeys = {
   domain: 'example.test',
   keys: [
-    { selector: 's1', privateKey: pem(rsa.privateKey) },
-    { selector: 's2', privateKey: pem(ed25519.privateKey) },
+    { selector: 's1', privateKey: rsa.privateKey },
+    { selector: 's2', privateKey: ed25519.privateKey },
   ],
 }
 const one: DkimKeys = { domain: 'example.test', keys: both.keys.slice(0, 1) }
@@ -24,10 +24,6 @@ const FIELDS =
 
 function der(key: typeof rsa.publicKey): Buffer {
   return key.export({ type: 'spki', format: 'der' })
-}
-
-function pem(key: typeof rsa.privateKey): string {
-  return key.export({ type: 'pkcs8', format: 'pem' }).toString()
 }
 
 async function composed(dkim: DkimKeys | undefined, headers: Record<string, string> = {}): Promise<Buffer> {
@@ -79,8 +75,40 @@ describe('signing', () => {
   })
 
   it('fails when a key is of no use, instead of sending unsigned', async () => {
-    const broken = { domain: 'example.test', keys: [{ selector: 's1', privateKey: 'no key' }] }
-    await expect(composed(broken)).rejects.toThrow('The mail cannot be signed: s1')
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    const broken = { domain: 'example.test', keys: [{ selector: 's1', privateKey }] }
+    await expect(composed(broken)).rejects.toThrow('The mail cannot be signed with the key s1')
+  })
+})
+
+describe('a second field', () => {
+  it.each([
+    'From: eve@outside.test',
+    'To: eve@outside.test',
+    'Cc: eve@outside.test',
+    'Subject: Another',
+    'Date: Mon, 23 Nov 2026 10:00:00 +0000',
+    'Reply-To: eve@outside.test',
+    'Message-ID: <2@outside.test>',
+    'MIME-Version: 1.0',
+    'Content-Type: text/plain',
+    'Content-Transfer-Encoding: base64',
+    'In-Reply-To: <2@outside.test>',
+    'References: <2@outside.test>',
+  ])('that is added to a signed mail breaks its signatures: %s', async (field) => {
+    const before = await composed(both)
+    const failed = ['rsa-sha256', 'ed25519-sha256'].map((algorithm) => [algorithm, 'fail', expect.anything()])
+    for (const signed of [before, await led(before, both)]) {
+      expect(await verdicts(Buffer.concat([Buffer.from(`${field}\r\n`), signed]))).toEqual(failed)
+      const end = signed.indexOf('\r\n\r\n')
+      const below = [signed.subarray(0, end), Buffer.from(`\r\n${field}`), signed.subarray(end)]
+      expect(await verdicts(Buffer.concat(below))).toEqual(failed)
+    }
+  })
+
+  it('of a name that the signature does not protect breaks nothing', async () => {
+    const traced = Buffer.concat([Buffer.from('Received: from a by b\r\nSender: list@b.test\r\n'), await composed(one)])
+    expect(await verdicts(traced)).toEqual([pass('rsa-sha256')])
   })
 })
 
@@ -101,7 +129,7 @@ describe('fields in front of a mail', () => {
   })
 
   it('are signed with the keys of now, whatever key signed the mail before', async () => {
-    const old = { domain: 'example.test', keys: [{ selector: 'old', privateKey: pem(rsa.privateKey) }] }
+    const old = { domain: 'example.test', keys: [{ selector: 'old', privateKey: rsa.privateKey }] }
     expect(await verdicts(await led(await composed(old), both))).toEqual([pass('rsa-sha256'), pass('ed25519-sha256')])
   })
 

@@ -8,7 +8,6 @@ import type { Topic } from '@restante/contracts/events'
 import { internalOperations } from '@restante/contracts/internal'
 import type { OperationId } from '@restante/contracts/operations'
 import { Database } from '@restante/service/database'
-import type { Service } from '@restante/service/process'
 import {
   callerHeaders,
   callerOf,
@@ -21,6 +20,7 @@ import {
   MailPeer,
   openRedis,
   peerHeaders,
+  queryRows,
   startService,
   type TopicCollection,
   waitFor,
@@ -91,8 +91,24 @@ export interface Request {
   readonly signal?: AbortSignal
 }
 
-/** Starts everything. @param variables environment on top of what the tests need. */
-export async function startWorld(variables: Readonly<Record<string, string>> = {}): Promise<Fixture> {
+/** A running mail-send. */
+export interface Running {
+  stop(): Promise<void>
+}
+
+/** Starts mail-send inside the process of the test. */
+const startHere = (environment: Readonly<Record<string, string>>): Promise<Running> =>
+  startService(mailSend, mailSend.configure(environment))
+
+/**
+ * Starts everything.
+ * @param variables environment on top of what the tests need.
+ * @param start starts the service in this environment, also at each restart. Default: inside the process of the test.
+ */
+export async function startWorld(
+  variables: Readonly<Record<string, string>> = {},
+  start: (environment: Readonly<Record<string, string>>) => Promise<Running> = startHere,
+): Promise<Fixture> {
   const [database, topics, zone, outside, peers, blobs, port, metricsPort] = await Promise.all([
     createDatabase(path.join(import.meta.dirname, '../..')),
     createTopics(),
@@ -109,7 +125,7 @@ export async function startWorld(variables: Readonly<Record<string, string>> = {
     name.endsWith('.example') ? [{ type: 'MX', exchange: 'mx.outside.test', priority: 10 }] : undefined,
   )
   zone.set('mx.outside.test', { type: 'A', address: '127.0.0.1' })
-  const config = mailSend.configure({
+  const environment = {
     PORT: String(port),
     METRICS_PORT: String(metricsPort),
     HOST: '127.0.0.1',
@@ -143,10 +159,11 @@ export async function startWorld(variables: Readonly<Record<string, string>> = {
     RETRY_FIRST: '100ms',
     RETRY_MOST: '200ms',
     ...variables,
-  })
+  }
+  const config = mailSend.configure(environment)
   const facts = await collectTopic(topics.kafka, 'mail.deliveries')
   const db = new Database({ url: database.url, applicationName: 'test' })
-  let service: Service = await startService(mailSend, config)
+  let service = await start(environment)
   const url = `http://127.0.0.1:${port}`
   return {
     config,
@@ -174,7 +191,7 @@ export async function startWorld(variables: Readonly<Record<string, string>> = {
     flushRedis: () => redis.deleteKeys(),
     async restart() {
       await service.stop()
-      service = await startService(mailSend, config)
+      service = await start(environment)
     },
     async stop() {
       await service.stop()
@@ -232,7 +249,8 @@ export interface Fact {
 
 /** The events in Kafka about one message, in order. */
 export function factsAbout(fixture: Pick<Fixture, 'facts'>, messageId: unknown): Fact[] {
-  return fixture.facts.records
+  const records = fixture.facts.records.filter(({ value }) => value.includes(String(messageId)))
+  return records
     .map(({ type, key, headers, value }) => ({ type, key, headers, payload: JSON.parse(value) }))
     .filter(({ payload }) => payload.message_id === messageId)
 }
@@ -247,4 +265,10 @@ export function factOf(
     what: `${type} of ${messageId}`,
     timeout: 15_000,
   })
+}
+
+/** Lets the time be over in which a message is retried: its next attempt is the last one. */
+export async function age({ db, config }: Pick<Fixture, 'db' | 'config'>, messageId: string): Promise<void> {
+  const acceptedAt = new Date(Date.now() - config.delivery.retry.giveUpAfterMs)
+  await queryRows(db, 'update sends set accepted_at = $2 where message_id = $1', messageId, acceptedAt)
 }

@@ -93,7 +93,7 @@ describe('mail of a shared domain', () => {
       expect(signatures).toMatchObject(
         [/ a=rsa-sha256;/, / a=ed25519-sha256;/].map((algorithm) => expect.stringMatching(algorithm)),
       )
-      for (const signature of signatures) expect(signature).toMatch(/List-Unsubscribe-Post:\s+List-Unsubscribe;/)
+      for (const signature of signatures) expect(signature).toMatch(/List-Unsubscribe-Post:\s+List-Unsubscribe:/)
       expect(raw).not.toContain('own@x.test')
     }
   })

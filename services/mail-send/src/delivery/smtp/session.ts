@@ -17,6 +17,11 @@ const MOST_MESSAGES = 100
 
 const UNICODE = /[^\p{ASCII}]/u
 
+/** Whether STARTTLS was offered and, by its client's next command, asked for, without an answer yet. */
+function isAsking({ secure, lastServerResponse }: SMTPConnection, { tls }: RemoteHost): boolean {
+  return !secure && tls !== 'none' && /^250[ -]STARTTLS\b/im.test(lastServerResponse || '')
+}
+
 /** One SMTP session with one host: any number of messages, one recipient each, because each has its own return path. */
 export class Session {
   readonly remote: RemoteHost
@@ -57,7 +62,7 @@ export class Session {
       if (remote.credentials) await login(connection, remote.credentials)
       return new Session(remote, connection, extensions)
     } catch (error) {
-      const failure = sessionFailure(error, remote, connection.upgrading === true)
+      const failure = sessionFailure(error, remote, connection.upgrading === true || isAsking(connection, remote))
       connection.close()
       throw failure
     } finally {

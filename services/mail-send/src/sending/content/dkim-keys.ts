@@ -15,8 +15,8 @@ export async function readDkimKeys({
   if (dkim.length === 0) return undefined
   const keys = await Promise.all(
     dkim.map(async ({ type, selector, keyFile }) => {
-      const privateKey = await readFile(keyFile, 'utf8')
-      const found = createPrivateKey(privateKey).asymmetricKeyType
+      const privateKey = createPrivateKey(await readFile(keyFile, 'utf8'))
+      const found = privateKey.asymmetricKeyType
       if (found !== type) throw new Error(`${keyFile} holds a key of type ${found}; ${selector} needs ${type}`)
       return { selector, privateKey }
     }),
