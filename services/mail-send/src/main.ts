@@ -6,6 +6,7 @@ import { configuration } from './config.ts'
 import { openDelivery } from './delivery/open-delivery.ts'
 import { openDrafts } from './drafts/open-drafts.ts'
 import { openFeedback } from './feedback/open-feedback.ts'
+import { listEntryRoutes } from './lists/internal-routes.ts'
 import { listRoutes } from './lists/routes.ts'
 import { Sweeper } from './retention/sweeper.ts'
 import { readDkimKeys } from './sending/content/dkim-keys.ts'
@@ -39,6 +40,7 @@ export const service = defineService({
       internal: {
         ...openSystemMail(kit, config, delivery, { dkim, blobs }),
         ...copyRoutes(db),
+        ...listEntryRoutes(db),
         ...delivery.routes,
         ...openFeedback(kit, config),
         'mail-send.purgeInbox': tenancy.purgeInbox,
