@@ -33,7 +33,8 @@ describe('incoming mail', () => {
     await client.inboxes.lists.create(inboxId, 'receive', 'block', { entry: from })
     await waitFor(isBlocked, { what: 'mail to be blocked', timeout: 15_000 })
     await client.inboxes.lists.delete(inboxId, 'receive', 'block', from)
-    await waitFor(async () => !(await isBlocked()), { what: 'mail to be accepted', timeout: 15_000 })
+    // The owner confirms what blocks a mail, so nothing has to arrive first.
+    expect(await isBlocked()).toBe(false)
   })
 
   describe('at SMTP', () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { countRows, DnsZone, type Submission, sendMail, type TopicCollection, waitFor } from '@restante/testkit'
 import { lockMailbox } from '../src/mailbox/lock.ts'
+import { type FakeMailSend, startFakeMailSend } from './fake-mail-send.ts'
 import { type Fixture, openFixture, type TestInbox } from './fixture.ts'
 
 export interface Letter extends Omit<Submission, 'port'> {
@@ -13,13 +14,22 @@ export const madeId = (domain = 'customer.test') => `<${randomUUID()}@${domain}>
 /** Mail from domains whose SPF records name this host, and from others; each test has an inbox of its own. */
 export class Correspondence {
   readonly fixture: Fixture
+  /** Answers nothing by itself. */
+  readonly mailSend: FakeMailSend
   readonly #zone: DnsZone
   readonly #messages: TopicCollection
   readonly #facts: TopicCollection
   #inbox: TestInbox | undefined
 
-  private constructor(fixture: Fixture, zone: DnsZone, messages: TopicCollection, facts: TopicCollection) {
+  private constructor(
+    fixture: Fixture,
+    mailSend: FakeMailSend,
+    zone: DnsZone,
+    messages: TopicCollection,
+    facts: TopicCollection,
+  ) {
     this.fixture = fixture
+    this.mailSend = mailSend
     this.#zone = zone
     this.#messages = messages
     this.#facts = facts
@@ -28,9 +38,15 @@ export class Correspondence {
   static async open(...domains: string[]): Promise<Correspondence> {
     const zone = await new DnsZone().start()
     for (const domain of domains) zone.set(domain, { type: 'TXT', data: 'v=spf1 ip4:127.0.0.1 -all' })
-    const fixture = await openFixture({ SENDER_AUTH: 'dns', DNS_SERVERS: zone.address })
+    const mailSend = await startFakeMailSend()
+    const fixture = await openFixture({
+      SENDER_AUTH: 'dns',
+      DNS_SERVERS: zone.address,
+      MAIL_SEND_URL: mailSend.url,
+    })
     return new Correspondence(
       fixture,
+      mailSend,
       zone,
       await fixture.collect('mail.messages'),
       await fixture.collect('mail.inbound'),
@@ -39,7 +55,7 @@ export class Correspondence {
 
   async close(): Promise<void> {
     await this.fixture.stop()
-    await this.#zone.stop()
+    await Promise.all([this.#zone.stop(), this.mailSend.stop()])
   }
 
   get inbox(): TestInbox {

@@ -25,6 +25,8 @@ function answerTo(answers: Answers, path: string | undefined, body: unknown): un
       return answers['mail-send.forwardToOperator']?.(
         internalOperations['mail-send.forwardToOperator'].body.parse(body),
       )
+    case internalOperations['mail-send.findListEntries'].path:
+      return answers['mail-send.findListEntries']?.(internalOperations['mail-send.findListEntries'].body.parse(body))
     default:
       return undefined
   }

@@ -7,6 +7,7 @@ import { openDelivery } from './delivery/open-delivery.ts'
 import { openDomains } from './domains/open-domains.ts'
 import { openDrafts } from './drafts/open-drafts.ts'
 import { openFeedback } from './feedback/open-feedback.ts'
+import { listEntryRoutes } from './lists/internal-routes.ts'
 import { listRoutes } from './lists/routes.ts'
 import { Sweeper } from './retention/sweeper.ts'
 import { readDkimKeys } from './sending/content/dkim-keys.ts'
@@ -44,6 +45,7 @@ export const service = defineService({
       internal: {
         ...openSystemMail(kit, config, delivery, { dkim, blobs }),
         ...copyRoutes(db),
+        ...listEntryRoutes(db),
         ...delivery.routes,
         ...sending.routes,
         ...openFeedback(kit, config),

@@ -5,6 +5,8 @@ import { blobReference, mailScope } from '../schemas/mail-scope.ts'
 import { sentCopy } from '../schemas/sent-copy.ts'
 import { RESTRICTED_LABELS } from '../vocabulary/labels.ts'
 import { LIMITS } from '../vocabulary/limits.ts'
+import { LIST_TYPES } from '../vocabulary/lists.ts'
+import { TIERS } from '../vocabulary/tiers.ts'
 import { defineInternal, INTERNAL, internalGroup } from './define.ts'
 
 /** The message that is answered: the source of recipients, subject, threading headers and quote (mail 8.3). */
@@ -200,6 +202,11 @@ const unsubscribeState = z.object({
 })
 export type UnsubscribeState = z.infer<typeof unsubscribeState>
 
+/** Of one mail: at most 20 addresses, each with its domain. */
+const LISTED_NAMES = 40
+/** Most mails of one question about lists. */
+export const MAILS_ASKED_ABOUT = 50
+
 /** Calls from the mailbox to the owner of sending. */
 export const mailSendInternalOperations = internalGroup({
   /** A reply may arrive before the event of the mail that it answers. Threading then needs the sent copy at once. */
@@ -229,6 +236,38 @@ export const mailSendInternalOperations = internalGroup({
       threads: z.array(z.object({ organization_id: z.guid(), thread_id: z.guid() })).max(100),
     }),
     response: z.object({ sends: z.array(recentSend) }),
+  }),
+  /**
+   * The mailbox knows lists from events, and an entry may have been deleted a moment ago: a mail is blocked only by what
+   * the owner confirms (mail 12.4).
+   */
+  'mail-send.findListEntries': defineInternal({
+    ...INTERNAL,
+    id: 'mail-send.findListEntries',
+    path: '/internal/list-entries/find',
+    service: 'mail-send',
+    callers: ['mail-ingest'],
+    summary: 'Find the entries of receive and reply lists that name the senders of mails',
+    body: z.object({
+      mails: z
+        .array(z.object({ ...mailScope, names: z.array(z.string()).min(1).max(LISTED_NAMES) }))
+        .min(1)
+        .max(MAILS_ASKED_ABOUT),
+    }),
+    response: z.object({
+      mails: z
+        .array(
+          z.array(
+            z.object({
+              direction: z.enum(['receive', 'reply']),
+              tier: z.enum(TIERS),
+              type: z.enum(LIST_TYPES),
+              entry: z.string().optional().meta({ description: 'Absent: there is an allow list, whomever it names.' }),
+            }),
+          ),
+        )
+        .meta({ description: 'In the order of the request.' }),
+    }),
   }),
   /** A complaint that came to a registered address names a message and its recipient, not the delivery (events 1.3). */
   'mail-send.findDeliveries': defineInternal({

@@ -166,6 +166,8 @@ export const LIMITS = {
     /** Longest time for which slow mail holds up its inbox; then it is stored unparsed. */
     slowLane: 1 * MINUTE,
     attempts: 3,
+    /** How long a mail that a list blocks waits for the owner of lists to confirm that. */
+    listOwner: 5 * MINUTE,
     /** Ids that mails named and no message carries: those of one thread that are remembered, the newest (mail 13.1). */
     rememberedIds: 20,
   },

@@ -1,3 +1,5 @@
+import type { InternalResponseOf } from '@restante/contracts/internal'
+import type { Tier } from '@restante/contracts/vocabulary'
 import { judgeAddress, judgeMentioned, type ListEntry, type Lists, listNames } from '@restante/mime'
 import type { Queryable } from '@restante/service/database'
 import type { InboxScope } from '../inbound/store.ts'
@@ -11,6 +13,8 @@ export interface JudgedMail {
   readonly inbox: InboxScope
   readonly senders: NamedSenders
 }
+
+type OwnerEntry = InternalResponseOf<'mail-send.findListEntries'>['mails'][number][number]
 
 const DIRECTIONS: readonly InboundDirection[] = ['receive', 'reply']
 
@@ -29,6 +33,17 @@ export class InboxLists {
     return new InboxLists(await listEntries.find(db, wanted))
   }
 
+  /** What the owner has answered about one mail. */
+  static ofOwner({ inbox }: Pick<JudgedMail, 'inbox'>, entries: readonly OwnerEntry[]): InboxLists {
+    const scopes = scopesOf(inbox)
+    return new InboxLists(entries.map((one) => ({ ...one, scope_id: scopes[one.tier], entry: one.entry ?? null })))
+  }
+
+  /** Whether the lists of some direction block the mail. */
+  mayBlock(mail: JudgedMail): boolean {
+    return DIRECTIONS.some((direction) => this.isBlocked(mail, direction))
+  }
+
   /** Whether the verdict depends on the direction: if not, it need not be determined. */
   dependsOnDirection(mail: JudgedMail): boolean {
     const [receive, reply] = DIRECTIONS.map((direction) => this.isBlocked(mail, direction))
@@ -43,7 +58,7 @@ export class InboxLists {
   }
 
   #listsOf(inbox: InboxScope, direction: InboundDirection): Lists<ListEntry> {
-    const scopes = { organization: inbox.organization_id, pod: inbox.pod_id, inbox: inbox.inbox_uid }
+    const scopes = scopesOf(inbox)
     const found = this.#found.filter((one) => one.direction === direction && scopes[one.tier] === one.scope_id)
     return {
       entries: found.flatMap(({ tier, type, entry }) => (entry === null ? [] : [{ tier, type, entry }])),
@@ -52,8 +67,12 @@ export class InboxLists {
   }
 }
 
+function scopesOf({ organization_id, pod_id, inbox_uid }: InboxScope): Readonly<Record<Tier, string>> {
+  return { organization: organization_id, pod: pod_id, inbox: inbox_uid }
+}
+
 /** The names to look up: at least one for each mail, because an allow list blocks a mail that names nobody, too. */
-function namesOf(senders: NamedSenders): readonly string[] {
+export function namesOf(senders: NamedSenders): readonly string[] {
   const addresses = 'author' in senders ? [senders.author] : senders.mentioned
   return addresses.length === 0 ? [''] : [...new Set(addresses.flatMap(listNames))]
 }

@@ -7,6 +7,7 @@ import { VirusScanner } from '@restante/virus-scan'
 import { DocumentWorker, type DocumentWorkerOptions } from '../attachment-texts/document-worker.ts'
 import type { Config, IngestKit } from '../config.ts'
 import { listsConsumer } from '../lists/consumers.ts'
+import { ListOwner } from '../lists/list-owner.ts'
 import { Pipeline } from '../pipeline/pipeline.ts'
 import { Leases } from '../pipeline/queue/leases.ts'
 import { ReportCopies } from '../reports/report-copies.ts'
@@ -58,6 +59,7 @@ export function openPipeline(kit: IngestKit, config: Config, parts: Parts): void
     viruses: virusScanner(config, log),
     mailSend: kit.peer('mail-send'),
     answers: { db, mailSend: kit.peer('mail-send'), placement, log },
+    listOwner: new ListOwner({ db, mailSend: kit.peer('mail-send'), log }),
     memory: new ByteSemaphore({ bytes: RAW_MAIL_BYTES }),
     sweep: sweeper.notify,
     log,

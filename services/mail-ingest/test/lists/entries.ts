@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type EventOf, type Topic, topics } from '@restante/contracts/events'
+import type { InternalRequestOf, InternalResponseOf } from '@restante/contracts/internal'
 import type { ListDirection, ListType, Tier } from '@restante/contracts/vocabulary'
 import { countRows, EventPublisher, waitFor } from '@restante/testkit'
 import type { Fixture } from '../fixture.ts'
@@ -48,6 +49,8 @@ export class ListOwner {
   readonly #fixture: Fixture
   readonly #publisher: EventPublisher
   readonly #entries: TestEntry[] = []
+  /** What the owner itself has, which the projection may not know yet. */
+  readonly standing = new Set<TestEntry>()
 
   constructor(fixture: Fixture) {
     this.#fixture = fixture
@@ -64,14 +67,36 @@ export class ListOwner {
     if (type !== 'allow' && type !== 'block') throw new Error(`no type: ${what}`)
     const added: TestEntry = { ...scope, entry_id: randomUUID(), direction, type, entry }
     this.#entries.push(added)
+    this.standing.add(added)
     await this.publish(changed(added))
     await waitFor(() => this.isKnown(added), { what: `the entry ${what}` })
     return added
   }
 
   async remove(of: TestEntry): Promise<void> {
+    this.standing.delete(of)
     await this.publish(deleted(of))
     await waitFor(async () => !(await this.isKnown(of)), { what: `the end of the entry ${of.entry}` })
+  }
+
+  /** Answers as mail-send does. */
+  find({ mails }: InternalRequestOf<'mail-send.findListEntries'>): InternalResponseOf<'mail-send.findListEntries'> {
+    return { mails: mails.map((mail) => this.#entriesFor(mail)) }
+  }
+
+  #entriesFor({ names, ...inbox }: InternalRequestOf<'mail-send.findListEntries'>['mails'][number]) {
+    const inScope = [...this.standing].filter(
+      ({ organization_id, pod_id, inbox_uid }) =>
+        organization_id === inbox.organization_id &&
+        (pod_id === undefined || pod_id === inbox.pod_id) &&
+        (inbox_uid === undefined || inbox_uid === inbox.inbox_uid),
+    )
+    return inScope.flatMap(({ direction, type, entry, pod_id, inbox_uid }) => {
+      if (direction === 'send') return []
+      const tier = inbox_uid !== undefined ? 'inbox' : pod_id !== undefined ? 'pod' : 'organization'
+      const common = { direction, tier, type } as const
+      return [...(names.includes(entry) ? [{ ...common, entry }] : []), ...(type === 'allow' ? [common] : [])]
+    })
   }
 
   async isKnown({ entry_id }: TestEntry): Promise<boolean> {

@@ -12,6 +12,7 @@ let owner: ListOwner
 beforeAll(async () => {
   post = await Correspondence.open('customer.test', 'sub.customer.test', 'other.test', 'xn--bcher-kva.test')
   owner = new ListOwner(post.fixture)
+  post.mailSend.answers['mail-send.findListEntries'] = (request) => owner.find(request)
 }, 60_000)
 afterAll(async () => {
   await owner.stop()

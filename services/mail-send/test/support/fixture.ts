@@ -65,6 +65,7 @@ export interface Fixture {
       | 'mail-send.findRecentSends'
       | 'mail-send.findDeliveries'
       | 'mail-send.findUnsubscribe'
+      | 'mail-send.findListEntries'
       | 'mail-send.unsubscribe'
       | 'mail-send.recordOpen'
       | 'mail-send.purgeInbox'

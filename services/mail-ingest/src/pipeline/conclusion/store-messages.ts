@@ -103,14 +103,27 @@ export async function storeMessages(tx: Tx, mails: readonly MailToStore[], optio
   return { outcomes, saved }
 }
 
-/** A mail with the label `blocked` if a list blocks it (mail 12.4), before it joins a thread. */
+/** An entry arrived after the mail was examined: it is examined again, and the owner is asked. */
+class ListsChangedError extends Error {
+  override readonly name = 'ListsChangedError'
+}
+
+/**
+ * A mail with the label `blocked` if a list blocks it (mail 12.4), before it joins a thread: both the projection, which may
+ * know more by now, and the owner, which was asked before, have to say so.
+ * @throws ListsChangedError when the owner was not asked.
+ */
 async function listed(
   message: MessageRow,
   { verdict }: MailToStore,
   { lists, finder }: { readonly lists: InboxLists; readonly finder: ThreadFinder },
 ): Promise<MessageRow> {
-  const isReply = lists.dependsOnDirection(verdict) && (await finder.isReply(message))
-  if (!lists.isBlocked(verdict, isReply ? 'reply' : 'receive')) return message
+  const { confirmedLists: confirmed } = verdict
+  const dependsOnDirection = lists.dependsOnDirection(verdict) || confirmed?.dependsOnDirection(verdict) === true
+  const direction = dependsOnDirection && (await finder.isReply(message)) ? 'reply' : 'receive'
+  if (!lists.isBlocked(verdict, direction)) return message
+  if (confirmed === undefined) throw new ListsChangedError('the lists of the inbox have changed')
+  if (!confirmed.isBlocked(verdict, direction)) return message
   const labels = [...message.labels, 'blocked']
   return { ...message, labels, arrival_labels: labels }
 }

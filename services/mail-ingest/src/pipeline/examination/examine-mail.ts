@@ -3,7 +3,8 @@ import { UpstreamError } from '@restante/service/errors'
 import type { MailContent } from '../../content/mail-content.ts'
 import { WorkSpan } from '../../inbound/spans.ts'
 import type { InboxScope } from '../../inbound/store.ts'
-import type { NamedSenders } from '../../lists/inbox-lists.ts'
+import type { InboxLists, NamedSenders } from '../../lists/inbox-lists.ts'
+import type { ListOwner } from '../../lists/list-owner.ts'
 import { type RawMailBytes, withRawMail } from '../../raw/bytes.ts'
 import { isAuthenticated, type SenderVerdict } from '../../sender/authenticate-sender.ts'
 import type { LeasedMail } from '../queue/queue.ts'
@@ -18,6 +19,7 @@ import { type SpamOptions, type SpamVerdict, scoreSpam } from './score-spam.ts'
 export interface ExaminationTools extends SpamOptions, AuthenticationTools, ReportTools, ForwardTools {
   readonly bytes: RawMailBytes
   readonly answers: FindAnsweredOptions
+  readonly listOwner: ListOwner
 }
 
 /** A mail to be stored, with all results of its examination. */
@@ -29,6 +31,8 @@ export interface StorableMail {
   readonly spam: SpamVerdict
   /** Compared with allow and block lists. */
   readonly senders: NamedSenders
+  /** The lists that their owner confirms; undefined when nothing seemed to block the mail. */
+  readonly confirmedLists: InboxLists | undefined
   /** Whether its Message-ID may be that of a message which the inbox has sent and which is not in the mailbox yet. */
   readonly idInDoubt: boolean
 }
@@ -90,7 +94,8 @@ async function examineRaw(mail: LeasedMail, raw: Buffer, tools: ExaminationTools
   const { idInDoubt } = await findAnswered(mail, content, inbox, tools.answers)
   const spam = scanned === 'suspicious' ? { ...scored, spam: true } : scored
   const senders = content.author === undefined ? { mentioned: readMentioned(raw) } : { author: content.author }
-  const storable = { action: 'store', inbox, content, sender, spam, senders, idInDoubt } as const
+  const confirmedLists = await tools.listOwner.confirm({ inbox, senders }, mail)
+  const storable = { action: 'store', inbox, content, sender, spam, senders, confirmedLists, idInDoubt } as const
   const domain = sender.unanswered.length > 0 ? sender.authentication.from_domain : undefined
   return domain === undefined ? storable : { action: 'wait', domain, otherwise: storable }
 }

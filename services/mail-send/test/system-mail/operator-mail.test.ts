@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { countRows, waitFor } from '@restante/testkit'
-import { DOMAIN, type Fixture, factOf, inboxCaller, OPERATOR, startWorld } from './support/fixture.ts'
+import { DOMAIN, type Fixture, factOf, inboxCaller, OPERATOR, startWorld } from '../support/fixture.ts'
 
 let fixture: Fixture
 
