@@ -1,3 +1,4 @@
+import { parseSendLimit, type SendLimit } from '@restante/contracts/access'
 import { LIMITS } from '@restante/contracts/vocabulary'
 import {
   blobVariables,
@@ -17,7 +18,6 @@ import {
 } from '@restante/kit'
 import { env } from '@restante/service/configuration'
 import { z } from 'zod'
-import type { SendLimit } from './sending/checks/send-limit.ts'
 
 const smarthost = env.string().transform((text, context) => {
   const [, host, port] = /^\[?([^\s\]]+?)\]?(?::(\d{1,5}))?$/.exec(text) ?? []
@@ -26,14 +26,11 @@ const smarthost = env.string().transform((text, context) => {
   return z.NEVER
 })
 
-const LIMIT = /^(\d{1,9})\/(\d{0,4})([hd])$/
-
 /** Limits such as `100/h,1000/d,10000/30d`: recipients in windows of hours or days. */
 const sendLimits = env.list().transform((words, context): SendLimit[] =>
   words.map((word) => {
-    const [, recipients, count, unit] = LIMIT.exec(word) ?? []
-    const windowMs = Number(count === '' ? 1 : count) * (unit === 'h' ? 3_600_000 : 24 * 3_600_000)
-    if (recipients !== undefined && windowMs > 0) return { recipients: Number(recipients), windowMs }
+    const limit = parseSendLimit(word)
+    if (limit) return limit
     context.addIssue({ code: 'custom', message: 'must be limits such as 100/h,1000/d,10000/30d' })
     return z.NEVER
   }),

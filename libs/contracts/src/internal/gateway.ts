@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { caller, callerInbox, sendingRight } from '../access/caller.ts'
+import { ownSendLimits } from '../access/send-limits.ts'
 import { tenancyEntity } from '../events/tenancy.ts'
 import { mailScope } from '../schemas/mail-scope.ts'
 import { UPSTREAMS } from '../vocabulary/services.ts'
@@ -112,6 +113,7 @@ export const gatewayInternalOperations = internalGroup({
           inbox: callerInbox,
           sending: sendingRight,
           unverified: z.boolean(),
+          send_limits: ownSendLimits.optional(),
           take_overs: z.int().meta({ description: 'Number of take-overs of the organization (identity 5.1).' }),
         })
         .optional(),

@@ -5,6 +5,7 @@ import type { OutboundQueue } from '../delivery/outbound/outbound-queue.ts'
 import { DraftLinks } from '../files/links.ts'
 import { FileShelf } from '../files/shelf.ts'
 import { Acceptance } from './acceptance/acceptance.ts'
+import { Quotas } from './acceptance/quotas.ts'
 import { AttachmentLoader } from './content/attachments.ts'
 import { ReferencedFiles } from './content/referenced-files.ts'
 import { Sender } from './sender.ts'
@@ -33,7 +34,7 @@ export function openSending(kit: SendKit, config: Config, { blobs, outboundQueue
     acceptance: new Acceptance({ db, outbox, blobs, outboundQueue }),
     mailIngest: kit.peer('mail-ingest'),
     attachments,
-    limits: config.sendLimits,
+    quotas: new Quotas(config.sendLimits),
     domains: { isVerified: isShared, isShared, dkimKey: (domain) => (isShared(domain) ? dkim : undefined) },
   })
   return { sender, attachments, links }

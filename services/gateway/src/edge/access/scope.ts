@@ -4,6 +4,7 @@ import type { Queryable } from '@restante/service/database'
 import { ApiError, notFound } from '@restante/service/errors'
 import { isInScope } from '@restante/service/identity'
 import { type Identity, sendingRight } from '../../identity/identity.ts'
+import { sendLimitsFromRow } from '../../identity/send-limits.ts'
 import { findByReference, findByUid, findOfAnyOrganization, type ReferencedInbox } from '../../inboxes/references.ts'
 import { findPod, isLivePod } from '../../pods/references.ts'
 
@@ -96,6 +97,7 @@ function inInbox(identity: Identity, row: ReferencedInbox): Caller {
     credential: identity.credential,
     sending: sendingRight(row),
     unverified: row.authentication_type === 'agent_unverified',
+    ...sendLimitsOf(row),
     ...takeOversOf(identity),
   }
 }
@@ -112,9 +114,16 @@ export async function sendingInbox(
       inbox: callerInbox(row),
       sending: sendingRight(row),
       unverified: row.authentication_type === 'agent_unverified',
+      ...sendLimitsOf(row),
       take_overs: row.take_overs,
     }
   )
+}
+
+/** Absent for an organization with the limits of the installation, which is nearly every one. */
+function sendLimitsOf({ send_limits }: ReferencedInbox): Pick<Caller, 'send_limits'> {
+  const own = sendLimitsFromRow(send_limits)
+  return Object.keys(own).length === 0 ? {} : { send_limits: own }
 }
 
 function callerInbox(row: ReferencedInbox): CallerInbox {

@@ -129,13 +129,13 @@ export function trackingNotPossible(): ApiError {
   })
 }
 
-const HOUR = 3_600_000
+const HOUR = 3_600
 const DAY = 24 * HOUR
 
 /** The refusal of recipients beyond a limit (identity 1.10). @param now determines the time until its window ends. */
 export function sendLimitExceeded(limit: Charge, now: Date): ApiError {
-  const { tier, recipients, windowMs } = limit
-  const window = windowName(windowMs)
+  const { tier, recipients, window_seconds } = limit
+  const window = windowName(window_seconds)
   return new ApiError('rate_limit_exceeded', {
     message: limit.isOfSignUp
       ? 'Daily send limit exceeded'
@@ -148,7 +148,7 @@ export function sendLimitExceeded(limit: Charge, now: Date): ApiError {
   })
 }
 
-function windowName(ms: number): string {
-  const [unit, count] = ms % DAY === 0 ? ['day', ms / DAY] : ['hour', ms / HOUR]
+function windowName(seconds: number): string {
+  const [unit, count] = seconds % DAY === 0 ? ['day', seconds / DAY] : ['hour', seconds / HOUR]
   return count === 1 ? unit : `${count} ${unit}s`
 }
