@@ -49,6 +49,9 @@ const variables = z.object({
   ),
   SEND_LIMIT_POD: sendLimits.describe('The same for one pod'),
   SEND_LIMIT_INBOX: sendLimits.describe('The same for one inbox'),
+  NEW_RECIPIENT_RAMP: sendLimits.describe(
+    'Most recipients never written to before that an agent mails within a time after its human was verified, such as 3/1h,5/1d,10/7d; default: no limit',
+  ),
 
   DKIM_SELECTOR: env.string().optional().describe('Selector of the key that signs for DEFAULT_DOMAIN'),
   DKIM_KEY_FILE: env
@@ -200,6 +203,7 @@ export const configuration = configurationOf('mail-send', { peers: ['gateway', '
         pod: given.SEND_LIMIT_POD,
         inbox: given.SEND_LIMIT_INBOX,
       },
+      newRecipientRamp: given.NEW_RECIPIENT_RAMP,
       attachmentTimeoutMs: given.ATTACHMENT_TIMEOUT,
       delivery: deliveryOf(given, defaultDomain, dnsServers),
     }),

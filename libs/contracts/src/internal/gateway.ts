@@ -114,6 +114,7 @@ export const gatewayInternalOperations = internalGroup({
           sending: sendingRight,
           unverified: z.boolean(),
           send_limits: ownSendLimits.optional(),
+          verified_at: z.iso.datetime().optional(),
           take_overs: z.int().meta({ description: 'Number of take-overs of the organization (identity 5.1).' }),
         })
         .optional(),

@@ -72,6 +72,7 @@ export type OrganizationChange = Partial<
     Organization,
     | 'status'
     | 'authenticationType'
+    | 'verifiedAt'
     | 'humanEmail'
     | 'humanReplacements'
     | 'inboxLimit'

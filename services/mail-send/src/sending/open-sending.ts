@@ -34,7 +34,7 @@ export function openSending(kit: SendKit, config: Config, { blobs, outboundQueue
     acceptance: new Acceptance({ db, outbox, blobs, outboundQueue }),
     mailIngest: kit.peer('mail-ingest'),
     attachments,
-    quotas: new Quotas(config.sendLimits),
+    quotas: new Quotas({ limits: config.sendLimits, ramp: config.newRecipientRamp }),
     domains: { isVerified: isShared, isShared, dkimKey: (domain) => (isShared(domain) ? dkim : undefined) },
   })
   return { sender, attachments, links }

@@ -330,6 +330,31 @@ describe('when an organization is deleted', () => {
     expect(await countRows(fixture.db, 'list_entries where organization_id = $1', other.organization_id)).toBe(1)
   })
 
+  it('deletes what is counted of it', async () => {
+    const { organization_id: organizationId, inbox } = inboxCaller()
+    const counted = [
+      "insert into recipient_ramps (organization_id, recipients, ends_at) values ($1, 1, now() + interval '1 day')",
+      "insert into known_recipients (organization_id, hash) values ($1, '\\x00')",
+      `insert into send_counts (tier, scope_id, window_seconds, starts_at, organization_id, recipients)
+       values ('organization', $1, 3600, now(), $1, 1)`,
+    ]
+    for (const text of counted) await queryRows(fixture.db, text, organizationId)
+    const caller = inboxCaller({ organization_id: organizationId, inbox })
+    await deliver(1, deletionOf(caller), organizationDeletedEvent(organizationId))
+    const tables = await queryRows<{ name: string }>(
+      fixture.db,
+      "select table_name as name from information_schema.columns where column_name = 'organization_id'",
+    )
+    const left = await Promise.all(
+      tables.map(async ({ name }) => [
+        name,
+        await countRows(fixture.db, `${name} where organization_id = $1`, organizationId),
+      ]),
+    )
+    // Tombstones, of the inbox and of the organization, stay: requests in transit are refused.
+    expect(left.filter(([, rows]) => rows !== 0)).toEqual([['deleted_scopes', 2]])
+  })
+
   it('delivers messages accepted before, and then deletes them, with the suppressions that follow', async () => {
     const caller = inboxCaller()
     const to = someone()

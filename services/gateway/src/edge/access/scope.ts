@@ -97,7 +97,7 @@ function inInbox(identity: Identity, row: ReferencedInbox): Caller {
     credential: identity.credential,
     sending: sendingRight(row),
     unverified: row.authentication_type === 'agent_unverified',
-    ...sendLimitsOf(row),
+    ...sendingFacts(row),
     ...takeOversOf(identity),
   }
 }
@@ -114,16 +114,19 @@ export async function sendingInbox(
       inbox: callerInbox(row),
       sending: sendingRight(row),
       unverified: row.authentication_type === 'agent_unverified',
-      ...sendLimitsOf(row),
+      ...sendingFacts(row),
       take_overs: row.take_overs,
     }
   )
 }
 
-/** Absent for an organization with the limits of the installation, which is nearly every one. */
-function sendLimitsOf({ send_limits }: ReferencedInbox): Pick<Caller, 'send_limits'> {
+/** What decides how much may be sent; nothing for nearly every organization. */
+function sendingFacts({ send_limits, verified_at }: ReferencedInbox): Pick<Caller, 'send_limits' | 'verified_at'> {
   const own = sendLimitsFromRow(send_limits)
-  return Object.keys(own).length === 0 ? {} : { send_limits: own }
+  return {
+    ...(Object.keys(own).length === 0 ? {} : { send_limits: own }),
+    ...(verified_at === null ? {} : { verified_at: verified_at.toISOString() }),
+  }
 }
 
 function callerInbox(row: ReferencedInbox): CallerInbox {

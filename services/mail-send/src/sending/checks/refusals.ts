@@ -4,6 +4,7 @@ import { judgeAddress, listNames, normalizeAddress } from '@restante/mime'
 import { ApiError } from '@restante/service/errors'
 import { pathOf } from '../../lists/path.ts'
 import type { FoundEntry } from '../../lists/store.ts'
+import type { ExceededStep } from './ramp.ts'
 import { type Charge, windowEnd } from './send-limit.ts'
 
 /** A recipient that cannot be mailed, and why. */
@@ -145,6 +146,17 @@ export function sendLimitExceeded(limit: Charge, now: Date): ApiError {
       : 'Wait as long as Retry-After says; each recipient counts as one send.',
     retryAfter: Math.max(1, Math.ceil((windowEnd(limit, now).getTime() - now.getTime()) / 1_000)),
     details: { resource: 'recipients', limit: recipients, window },
+  })
+}
+
+/** The refusal of recipients never written to before, soon after the verification of an agent's human (identity 5.2). */
+export function newRecipientsExceeded({ recipients, window_seconds, endsAt }: ExceededStep, now: Date): ApiError {
+  const window = windowName(window_seconds)
+  return new ApiError('rate_limit_exceeded', {
+    message: `New recipient limit exceeded: ${recipients} recipients never written to before in the first ${window} after verification`,
+    fix: 'Write to people who have been written to before, or wait as long as Retry-After says.',
+    retryAfter: Math.max(1, Math.ceil((endsAt.getTime() - now.getTime()) / 1_000)),
+    details: { resource: 'new_recipients', limit: recipients, window },
   })
 }
 
