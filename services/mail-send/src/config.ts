@@ -18,6 +18,7 @@ import {
 } from '@restante/kit'
 import { env } from '@restante/service/configuration'
 import { z } from 'zod'
+import type { Threshold } from './reputation/thresholds.ts'
 
 const smarthost = env.string().transform((text, context) => {
   const [, host, port] = /^\[?([^\s\]]+?)\]?(?::(\d{1,5}))?$/.exec(text) ?? []
@@ -36,6 +37,22 @@ const sendLimits = env.list().transform((words, context): SendLimit[] =>
   }),
 )
 
+const RATES = /^(\d{1,3}(?:\.\d{1,4})?)%,(\d{1,3}(?:\.\d{1,4})?)%$/
+
+/** Two rates such as `5%,10%`: for a warning, and for a suspension. */
+const rates = (usual: string) =>
+  env
+    .string()
+    .default(usual)
+    .transform((text, context): Threshold => {
+      const [, warn, suspend] = RATES.exec(text) ?? []
+      if (warn !== undefined && Number(warn) > 0 && Number(warn) <= Number(suspend)) {
+        return { warn: Number(warn) / 100, suspend: Number(suspend) / 100 }
+      }
+      context.addIssue({ code: 'custom', message: 'must be two rising rates such as 5%,10%' })
+      return z.NEVER
+    })
+
 const day = env.string().transform((text, context) => {
   const at = new Date(`${text}T00:00:00Z`)
   if (/^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(at.getTime())) return at
@@ -52,6 +69,18 @@ const variables = z.object({
   NEW_RECIPIENT_RAMP: sendLimits.describe(
     'Most recipients never written to before that an agent mails within a time after its human was verified, such as 3/1h,5/1d,10/7d; default: no limit',
   ),
+
+  REPUTATION: env
+    .choice(['suspend', 'warn', 'off'], 'suspend')
+    .describe('Whether organizations are suspended for their rates of bounces and complaints, or only warned about'),
+  REPUTATION_MINIMUM: env
+    .integer(1_000, 1_000_000_000, 1)
+    .describe('Recipients of an organization within 24 hours below which its rates are not judged'),
+  REPUTATION_BOUNCES: rates('5%,10%').describe(
+    'Rate of bounces within 24 hours from which an organization is warned about, and from which it is suspended',
+  ),
+  REPUTATION_COMPLAINTS: rates('0.5%,1%').describe('The same for complaints'),
+  REPUTATION_EVERY: env.duration('30s').describe('Time between two looks at the rates'),
 
   DKIM_SELECTOR: env.string().optional().describe('Selector of the key that signs for DEFAULT_DOMAIN'),
   DKIM_KEY_FILE: env
@@ -203,6 +232,15 @@ export const configuration = configurationOf('mail-send', { peers: ['gateway', '
         pod: given.SEND_LIMIT_POD,
         inbox: given.SEND_LIMIT_INBOX,
       },
+      reputation:
+        given.REPUTATION === 'off'
+          ? undefined
+          : {
+              suspends: given.REPUTATION === 'suspend',
+              minimum: given.REPUTATION_MINIMUM,
+              thresholds: { bounce: given.REPUTATION_BOUNCES, complaint: given.REPUTATION_COMPLAINTS },
+              everyMs: given.REPUTATION_EVERY,
+            },
       newRecipientRamp: given.NEW_RECIPIENT_RAMP,
       attachmentTimeoutMs: given.ATTACHMENT_TIMEOUT,
       delivery: deliveryOf(given, defaultDomain, dnsServers),

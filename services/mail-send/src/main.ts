@@ -7,6 +7,7 @@ import { openDelivery } from './delivery/open-delivery.ts'
 import { openDrafts } from './drafts/open-drafts.ts'
 import { openFeedback } from './feedback/open-feedback.ts'
 import { listRoutes } from './lists/routes.ts'
+import { openReputation } from './reputation/open-reputation.ts'
 import { Sweeper } from './retention/sweeper.ts'
 import { readDkimKeys } from './sending/content/dkim-keys.ts'
 import { copyRoutes } from './sending/copies/routes.ts'
@@ -28,6 +29,7 @@ export const service = defineService({
     const tenancy = kit.use(openTenancy({ kafka, db, log, outbox, blobs, timers }))
     const delivery = openDelivery(kit, config, { blobs, dkim, timers })
     const sending = openSending(kit, config, { blobs, outboundQueue: delivery.outboundQueue, dkim })
+    openReputation(kit, config)
     const cursors = new Cursors(config.cursorSecret)
     kit.serve({
       callerKey: config.callerKey,

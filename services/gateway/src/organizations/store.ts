@@ -73,6 +73,7 @@ export type OrganizationChange = Partial<
     | 'status'
     | 'authenticationType'
     | 'verifiedAt'
+    | 'resumedAt'
     | 'humanEmail'
     | 'humanReplacements'
     | 'inboxLimit'

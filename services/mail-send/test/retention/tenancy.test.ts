@@ -334,6 +334,8 @@ describe('when an organization is deleted', () => {
     const { organization_id: organizationId, inbox } = inboxCaller()
     const counted = [
       "insert into recipient_ramps (organization_id, recipients, ends_at) values ($1, 1, now() + interval '1 day')",
+      "insert into reputation_counts values ($1, date_trunc('hour', now()), 0, 1, 1, 1)",
+      'insert into reputations values ($1, now(), now())',
       "insert into known_recipients (organization_id, hash) values ($1, '\\x00')",
       `insert into send_counts (tier, scope_id, window_seconds, starts_at, organization_id, recipients)
        values ('organization', $1, 3600, now(), $1, 1)`,

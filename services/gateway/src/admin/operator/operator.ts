@@ -123,7 +123,9 @@ export class Operator {
 
   /** A suspended organization reads and receives, but does not send. @returns whether anything changed. */
   async setStatus(id: string, status: 'active' | 'suspended'): Promise<boolean> {
-    return this.#change(id, () => ({ status }))
+    return this.#change(id, (organization) =>
+      status === 'active' && organization.status === 'suspended' ? { status, resumedAt: new Date() } : { status },
+    )
   }
 
   /** @returns whether anything changed. */
