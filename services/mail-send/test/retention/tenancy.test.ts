@@ -323,6 +323,12 @@ describe('when an organization is deleted', () => {
     await factOf(fixture, (await send(caller, refused)).messageId, 'delivery.bounced')
     expect(await countRows(fixture.db, 'refusals where organization_id = $1', organizationId)).toBe(1)
     await deliver(seed, deletionOf(caller), organizationDeletedEvent(organizationId))
+    // The service purges, too: while it has the inbox, the organization is not finished and is taken up again.
+    const isPurged = async () => {
+      await purge()
+      return (await countRows(fixture.db, 'sends where organization_id = $1', organizationId)) === 0 || undefined
+    }
+    await waitFor(isPurged, { what: 'the purge', timeout: 15_000 })
     expect(await countRows(fixture.db, 'idempotency_keys where organization_id = $1', organizationId)).toBe(0)
     expect(await countRows(fixture.db, 'list_entries where organization_id = $1', organizationId)).toBe(0)
     expect(await countRows(fixture.db, 'refusals where organization_id = $1', organizationId)).toBe(0)
