@@ -18,9 +18,11 @@ import { StreamUpgrade } from './edge/stream-upgrade.ts'
 import { UnsubscribePages } from './edge/unsubscribe/unsubscribe.ts'
 import { internalHandlers } from './internal/handlers.ts'
 import { internalRoutes } from './internal/routes.ts'
+import type { TenancyEvents } from './tenancy/events.ts'
 
 interface Parts {
   readonly keys: KeyLookup
+  readonly events: TenancyEvents
   /** The operations that the gateway itself owns. */
   readonly handlers: Handlers<'gateway'>
 }
@@ -29,9 +31,9 @@ interface Parts {
 const DRAIN_RESERVE_MS = 8_000
 
 /** Serves the public API, and what other services ask the gateway. */
-export function openEdge(kit: GatewayKit, config: Config, { keys, handlers }: Parts): void {
+export function openEdge(kit: GatewayKit, config: Config, { keys, handlers, events }: Parts): void {
   const { db, log } = kit
-  const internal = internalRoutes({ handlers: internalHandlers({ db }), peerKeys: config.peers.keys })
+  const internal = internalRoutes({ handlers: internalHandlers({ db, events }), peerKeys: config.peers.keys })
   if (config.internal !== undefined) kit.listen({ ...config.internal, handle: internal })
   const peers = new Peers(config.trustedProxies)
   const peerOf = (request: IncomingMessage) => peers.of(request)

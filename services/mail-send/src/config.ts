@@ -1,3 +1,4 @@
+import { parseSendLimit, type SendLimit } from '@restante/contracts/access'
 import { LIMITS } from '@restante/contracts/vocabulary'
 import {
   blobVariables,
@@ -19,7 +20,7 @@ import {
 } from '@restante/kit'
 import { env } from '@restante/service/configuration'
 import { z } from 'zod'
-import type { SendLimit } from './sending/checks/send-limit.ts'
+import type { Threshold } from './reputation/thresholds.ts'
 
 const smarthost = env.string().transform((text, context) => {
   const [, host, port] = /^\[?([^\s\]]+?)\]?(?::(\d{1,5}))?$/.exec(text) ?? []
@@ -28,18 +29,31 @@ const smarthost = env.string().transform((text, context) => {
   return z.NEVER
 })
 
-const LIMIT = /^(\d{1,9})\/(\d{0,4})([hd])$/
-
 /** Limits such as `100/h,1000/d,10000/30d`: recipients in windows of hours or days. */
 const sendLimits = env.list().transform((words, context): SendLimit[] =>
   words.map((word) => {
-    const [, recipients, count, unit] = LIMIT.exec(word) ?? []
-    const windowMs = Number(count === '' ? 1 : count) * (unit === 'h' ? 3_600_000 : 24 * 3_600_000)
-    if (recipients !== undefined && windowMs > 0) return { recipients: Number(recipients), windowMs }
+    const limit = parseSendLimit(word)
+    if (limit) return limit
     context.addIssue({ code: 'custom', message: 'must be limits such as 100/h,1000/d,10000/30d' })
     return z.NEVER
   }),
 )
+
+const RATES = /^(\d{1,3}(?:\.\d{1,4})?)%,(\d{1,3}(?:\.\d{1,4})?)%$/
+
+/** Two rates such as `5%,10%`: for a warning, and for a suspension. */
+const rates = (usual: string) =>
+  env
+    .string()
+    .default(usual)
+    .transform((text, context): Threshold => {
+      const [, warn, suspend] = RATES.exec(text) ?? []
+      if (warn !== undefined && Number(warn) > 0 && Number(warn) <= Number(suspend)) {
+        return { warn: Number(warn) / 100, suspend: Number(suspend) / 100 }
+      }
+      context.addIssue({ code: 'custom', message: 'must be two rising rates such as 5%,10%' })
+      return z.NEVER
+    })
 
 const day = env.string().transform((text, context) => {
   const at = new Date(`${text}T00:00:00Z`)
@@ -54,6 +68,21 @@ const variables = z.object({
   ),
   SEND_LIMIT_POD: sendLimits.describe('The same for one pod'),
   SEND_LIMIT_INBOX: sendLimits.describe('The same for one inbox'),
+  NEW_RECIPIENT_RAMP: sendLimits.describe(
+    'Most recipients never written to before that an agent mails within a time after its human was verified, such as 3/1h,5/1d,10/7d; default: no limit',
+  ),
+
+  REPUTATION: env
+    .choice(['suspend', 'warn', 'off'], 'suspend')
+    .describe('Whether organizations are suspended for their rates of bounces and complaints, or only warned about'),
+  REPUTATION_MINIMUM: env
+    .integer(1_000, 1_000_000_000, 1)
+    .describe('Recipients of an organization within 24 hours below which its rates are not judged'),
+  REPUTATION_BOUNCES: rates('5%,10%').describe(
+    'Rate of bounces within 24 hours from which an organization is warned about, and from which it is suspended',
+  ),
+  REPUTATION_COMPLAINTS: rates('0.5%,1%').describe('The same for complaints'),
+  REPUTATION_EVERY: env.duration('30s').describe('Time between two looks at the rates'),
 
   DKIM_SELECTOR: env.string().optional().describe('Selector of the key that signs for DEFAULT_DOMAIN'),
   DKIM_KEY_FILE: env
@@ -218,6 +247,16 @@ export const configuration = configurationOf('mail-send', { peers: ['gateway', '
         pod: given.SEND_LIMIT_POD,
         inbox: given.SEND_LIMIT_INBOX,
       },
+      reputation:
+        given.REPUTATION === 'off'
+          ? undefined
+          : {
+              suspends: given.REPUTATION === 'suspend',
+              minimum: given.REPUTATION_MINIMUM,
+              thresholds: { bounce: given.REPUTATION_BOUNCES, complaint: given.REPUTATION_COMPLAINTS },
+              everyMs: given.REPUTATION_EVERY,
+            },
+      newRecipientRamp: given.NEW_RECIPIENT_RAMP,
       attachmentTimeoutMs: given.ATTACHMENT_TIMEOUT,
       delivery: deliveryOf(given, defaultDomain, dnsServers),
     }),

@@ -9,6 +9,7 @@ import { openDrafts } from './drafts/open-drafts.ts'
 import { openFeedback } from './feedback/open-feedback.ts'
 import { listEntryRoutes } from './lists/internal-routes.ts'
 import { listRoutes } from './lists/routes.ts'
+import { openReputation } from './reputation/open-reputation.ts'
 import { Sweeper } from './retention/sweeper.ts'
 import { readDkimKeys } from './sending/content/dkim-keys.ts'
 import { copyRoutes } from './sending/copies/routes.ts'
@@ -34,6 +35,7 @@ export const service = defineService({
       outboundQueue: delivery.outboundQueue,
       domains: openDomains(kit, config, dkim),
     })
+    openReputation(kit, config)
     const cursors = new Cursors(config.cursorSecret)
     kit.serve({
       callerKey: config.callerKey,

@@ -300,3 +300,27 @@ describe('a report from another origin', () => {
     expect(later(sent)).toEqual([])
   })
 })
+
+describe('the reputation of an organization', () => {
+  const counted = async ({ organization_id: id }: Sent['caller']) =>
+    queryRows(
+      fixture.db,
+      `select sum(sent)::int as sent, sum(bounced)::int as bounced, sum(complained)::int as complained
+         from reputation_counts where organization_id = $1`,
+      id,
+    )
+
+  it('counts each reported delivery once, and no report that anyone could have written', async () => {
+    const first = await delivered()
+    const { caller } = first
+    const others = [await delivered(caller), await delivered(caller), await delivered(caller)]
+    const failure: Report = { action: 'failed', status: '5.1.1', diagnostic: '550 5.1.1 unknown' }
+    const forged = { peer: '192.0.2.1' }
+    const [second = first, third = first, fourth = first] = others
+    await deliver(bounce(first, failure), bounce(first, failure))
+    await deliver(bounce(second, failure, forged))
+    await deliver(complaint(third, 'abuse'), complaint(third, 'fraud'))
+    await deliver(complaint(fourth, 'abuse', forged))
+    expect(await counted(caller)).toEqual([{ sent: 4, bounced: 1, complained: 1 }])
+  })
+})

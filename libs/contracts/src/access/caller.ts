@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ownSendLimits } from './send-limits.ts'
 
 /** What the organization may send at present; `only:<address>` while an agent's human is not verified. */
 export const sendingRight = z.union([
@@ -55,6 +56,10 @@ export const caller = z.object({
   sending: sendingRight,
   /** Facts about the organization that determine rights: an agent organization whose human is not verified yet. */
   unverified: z.boolean(),
+  /** With an inbox: what its organization may send, where the operator has set that (identity 1.9). */
+  send_limits: ownSendLimits.optional(),
+  /** With an inbox of an agent organization: when its human was verified. */
+  verified_at: z.iso.datetime().optional(),
   /**
    * How often the organization had been taken over when the credential was looked up (identity 5.1); absent: never. A
    * service that has learned of a later take-over refuses to create anything for such a request.

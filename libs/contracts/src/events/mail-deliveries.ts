@@ -8,6 +8,10 @@ const delivery = { ...mailScope, message_id: z.string(), thread_id: z.guid(), ti
 const recipients = z.array(z.string()).meta({ description: 'Bare addresses that this fact is about.' })
 const diagnostic = z.string().optional().meta({ description: 'Answer of the remote server, for operators.' })
 
+const unproven = z.literal(true).optional().meta({
+  description: 'A report that does not come from where the mail went: it has no effect on later mail.',
+})
+
 interface DeliveryFacts {
   readonly organization_id: string
   readonly pod_id: string
@@ -36,11 +40,12 @@ const events = {
       type: z.enum(BOUNCE_TYPES),
       sub_type: z.enum(BOUNCE_SUB_TYPES),
       diagnostic,
+      unproven,
     }),
     summary: 'These recipients were permanently refused, or retries were used up.',
   },
   'delivery.complained': {
-    schema: z.object({ ...delivery, recipients, type: z.string().min(1), sub_type: z.string().min(1) }),
+    schema: z.object({ ...delivery, recipients, type: z.string().min(1), sub_type: z.string().min(1), unproven }),
     summary: 'A complaint report was matched to this mail.',
   },
   'delivery.opened': {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { caller, callerInbox, sendingRight } from '../access/caller.ts'
+import { ownSendLimits } from '../access/send-limits.ts'
 import { tenancyEntity } from '../events/tenancy.ts'
 import { mailScope } from '../schemas/mail-scope.ts'
 import { UPSTREAMS } from '../vocabulary/services.ts'
@@ -112,10 +113,28 @@ export const gatewayInternalOperations = internalGroup({
           inbox: callerInbox,
           sending: sendingRight,
           unverified: z.boolean(),
+          send_limits: ownSendLimits.optional(),
+          verified_at: z.iso.datetime().optional(),
           take_overs: z.int().meta({ description: 'Number of take-overs of the organization (identity 5.1).' }),
         })
         .optional(),
     }),
+  }),
+  /** The rates of bounces and complaints are counted where mail is sent; repeated as long as they are too high. */
+  'gateway.suspendOrganization': defineInternal({
+    ...INTERNAL,
+    id: 'gateway.suspendOrganization',
+    path: '/internal/organizations/suspend',
+    service: 'gateway',
+    callers: ['mail-send'],
+    summary: 'Suspend an organization from sending, unless the operator has resumed it since the counting began',
+    body: z.object({ organization_id: z.guid(), counted_since: z.iso.datetime() }),
+    response: z.discriminatedUnion('outcome', [
+      z.object({ outcome: z.literal('suspended') }),
+      z.object({ outcome: z.literal('suspended_before') }),
+      z.object({ outcome: z.literal('resumed'), resumed_at: z.iso.datetime() }),
+      z.object({ outcome: z.literal('deleted') }),
+    ]),
   }),
   /** The fan-out closes the streams of deleted keys, within a second of the deletion. */
   'gateway.verifyCredentials': defineInternal({

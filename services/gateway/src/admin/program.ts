@@ -4,6 +4,7 @@ import { ApiError, isInfrastructureError, messageOf, UpstreamError } from '@rest
 import { UpstreamRejectedError } from '@restante/service/http'
 import { addAuditCommand } from './commands/audit.ts'
 import { addKeyCommands } from './commands/keys.ts'
+import { addLimitCommands } from './commands/limits.ts'
 import { addOrganizationCommands } from './commands/organizations.ts'
 import { addQueueCommands } from './commands/queue.ts'
 import { UsageError } from './operator/usage-error.ts'
@@ -64,6 +65,7 @@ function program(console: Console): Command {
     .showHelpAfterError()
     .addHelpText('after', '\nExit codes: 0 success, 1 failure, 2 usage error.')
   addOrganizationCommands(root, console)
+  addLimitCommands(root, console)
   addKeyCommands(root, console)
   addAuditCommand(root, console)
   addQueueCommands(root, console)

@@ -184,6 +184,7 @@ function markVerified(
 ): Promise<Organization> {
   const change = {
     authenticationType: 'agent_verified',
+    verifiedAt: new Date(),
     inboxLimit: settings.verifiedInboxLimit ?? null,
     domainLimit: settings.verifiedDomainLimit ?? null,
   }

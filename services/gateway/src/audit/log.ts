@@ -1,4 +1,6 @@
+import { writtenSendLimits } from '@restante/contracts/access'
 import type { Credential, Organization, Prisma } from '../generated/prisma/client.ts'
+import { sendLimitsFromRow } from '../identity/send-limits.ts'
 import type { Tx } from '../storage/database.ts'
 import type { Actor } from './actor.ts'
 
@@ -82,7 +84,14 @@ export function organizationFacts(row: Organization): Facts {
     inbox_limit: row.inboxLimit,
     domain_limit: row.domainLimit,
     credential_limit: row.credentialLimit,
+    ...sendLimitFacts(row),
   }
+}
+
+/** By tier; null where the limits of the installation hold. */
+function sendLimitFacts({ sendLimits }: Organization): Facts {
+  const { organization = null, pod = null, inbox = null } = writtenSendLimits(sendLimitsFromRow(sendLimits))
+  return { organization_send_limit: organization, pod_send_limit: pod, inbox_send_limit: inbox }
 }
 
 /** The values that differ, before and after. */

@@ -22,11 +22,14 @@ export interface ReferencedInbox {
   readonly organization_status: string
   readonly authentication_type: string | null
   readonly human_email: string | null
+  readonly send_limits: unknown
+  readonly verified_at: Date | null
 }
 
 const SELECT = `
 select i.uid, i.address, i.pod_id, i.display_name, i.status,
-       o.status as organization_status, o.authentication_type, o.human_email, i.organization_id, o.take_overs
+       o.status as organization_status, o.authentication_type, o.human_email, o.send_limits, o.verified_at,
+       i.organization_id, o.take_overs
   from inboxes i join organizations o on o.id = i.organization_id
  where i.deleted_at is null`
 const COLUMNS = `${SELECT} and i.organization_id = $1`

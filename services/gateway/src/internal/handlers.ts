@@ -3,7 +3,9 @@ import type { InternalHandlers } from '@restante/service/http'
 import { confirmFor } from '../edge/access/confirmation.ts'
 import { sendingInbox } from '../edge/access/scope.ts'
 import { resolveRecipients } from '../inboxes/recipients.ts'
+import { suspendForReputation } from '../organizations/suspension.ts'
 import type { Db } from '../storage/database.ts'
+import type { TenancyEvents } from '../tenancy/events.ts'
 import { lookUp } from './lookup.ts'
 import { snapshotTenancy } from './snapshot.ts'
 
@@ -11,7 +13,7 @@ const LIVE = sql<{ id: string }, [ids: string[]]>(`
 select id from credentials where id = any($1::uuid[]) and (expires_at is null or expires_at > now())`)
 
 /** What other services ask about organizations, pods, inboxes and keys. */
-export function internalHandlers({ db }: { db: Db }): InternalHandlers<'gateway'> {
+export function internalHandlers({ db, events }: { db: Db; events: TenancyEvents }): InternalHandlers<'gateway'> {
   return {
     'gateway.resolveRecipients': async ({ body }) => ({ recipients: await resolveRecipients(db, body.addresses) }),
     'gateway.snapshotTenancy': async ({ body }) => snapshotTenancy(db, body.after, body.limit),
@@ -21,6 +23,7 @@ export function internalHandlers({ db }: { db: Db }): InternalHandlers<'gateway'
       const sender = await sendingInbox(db, body.inbox_uid)
       return sender ? { sender } : {}
     },
+    'gateway.suspendOrganization': ({ body }) => suspendForReputation(db, events, body),
     'gateway.verifyCredentials': async ({ body }) => {
       const rows = await db.query(LIVE, body.credential_ids)
       return { live: rows.map((row) => row.id) }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { OwnSendLimits } from '@restante/contracts/access'
 import { sql } from '@restante/service/database'
 import type { Actor } from '../audit/actor.ts'
 import { difference, organizationFacts, recordAudit } from '../audit/log.ts'
@@ -71,13 +72,15 @@ export type OrganizationChange = Partial<
     Organization,
     | 'status'
     | 'authenticationType'
+    | 'verifiedAt'
+    | 'resumedAt'
     | 'humanEmail'
     | 'humanReplacements'
     | 'inboxLimit'
     | 'domainLimit'
     | 'credentialLimit'
   >
->
+> & { readonly sendLimits?: OwnSendLimits }
 
 /** Changes a locked organization, and publishes the change. @param before as it was read under the lock. */
 export async function changeOrganization(

@@ -1,7 +1,7 @@
 import { sql } from '@restante/service/database'
 import { countRows, waitFor } from '@restante/testkit'
-import type { SystemMail } from '../fake-upstreams.ts'
-import { type Api, startGateway, type TestGateway } from '../gateway.ts'
+import { callerOf, type SystemMail } from '../fake-upstreams.ts'
+import { type Api, CALLER_KEY, startGateway, type TestGateway } from '../gateway.ts'
 
 const ageCode = sql<never, [human: string]>(
   "update verification_codes set expires_at = now() - interval '1 s' where human_email = $1",
@@ -329,6 +329,22 @@ describe('agents', () => {
         authentication_type: 'agent_verified',
         inbox_limit: 3,
       })
+    })
+
+    it('tells services that send since when the human is verified', async () => {
+      const { username, human } = fresh()
+      const { api, id, body } = await signUp({ username, human_email: human })
+      const told = async () => {
+        gateway.behind.record()
+        await api.post(`/v0/inboxes/${body['inbox_id']}/messages/send`, { to: [human] })
+        const request = gateway.behind.seen.at(-1)
+        if (request === undefined) throw new Error('nothing arrived')
+        return (await callerOf(request, 'messages.send', CALLER_KEY)).verified_at
+      }
+      expect(await told()).toBeUndefined()
+      await api.post('/v0/agent/verify', { otp_code: await codeOf(human) })
+      const { verifiedAt } = await gateway.db.orm.organization.findUniqueOrThrow({ where: { id } })
+      expect(await told()).toBe(verifiedAt?.toISOString() ?? 'never')
     })
 
     it.each(['12345', 'abcdef', 123456, ''])('400 for %j', async (code) => {

@@ -80,6 +80,41 @@ describe('internal operations', () => {
     })
   })
 
+  describe('gateway.suspendOrganization', () => {
+    const ask = (organization_id: string, since: Date) =>
+      clients['mail-send'].call('gateway.suspendOrganization', { organization_id, counted_since: since.toISOString() })
+    const DAY = 24 * 3_600_000
+
+    it('suspends, once, until the operator resumes, whose word ends what was counted before', async () => {
+      const { id, api } = await gateway.organization()
+      const inbox = (await api.post('/v0/inboxes', {})).body['inbox_id']
+      const told = async () => {
+        const { uid } = await gateway.db.orm.inbox.findFirstOrThrow({ where: { address: String(inbox) } })
+        return (await clients['mail-send'].call('gateway.getSendingInbox', { inbox_uid: uid })).sender?.sending
+      }
+      const dayAgo = new Date(Date.now() - DAY)
+      expect(await Promise.all([ask(id, dayAgo), ask(id, dayAgo)])).toEqual(
+        expect.arrayContaining([{ outcome: 'suspended' }, { outcome: 'suspended_before' }]),
+      )
+      expect(await told()).toBe('suspended')
+      await api.patch(`/v0/inboxes/${inbox}`, { status: 'paused' })
+      await api.patch(`/v0/inboxes/${inbox}`, { status: 'active' })
+      expect(await told()).toBe('suspended')
+      expect(await gateway.operator.setStatus(id, 'active')).toBe(true)
+      const { resumedAt } = await gateway.db.orm.organization.findUniqueOrThrow({ where: { id } })
+      if (resumedAt === null) throw new Error('not resumed')
+      expect(await ask(id, dayAgo)).toEqual({ outcome: 'resumed', resumed_at: resumedAt.toISOString() })
+      expect(await gateway.operator.setStatus(id, 'active')).toBe(false)
+      expect(await told()).toBe('ok')
+      expect(await ask(id, resumedAt)).toEqual({ outcome: 'suspended' })
+      const entries = await gateway.db.orm.auditEntry.findMany({
+        where: { organizationId: id, actorKind: 'system', actorId: 'reputation' },
+      })
+      expect(entries).toHaveLength(2)
+      expect(await ask(randomUUID(), dayAgo)).toEqual({ outcome: 'deleted' })
+    })
+  })
+
   describe('gateway.lookupInboxes', () => {
     it('finds by address, alias and uid, within the scope only', async () => {
       const uid = await uidOf('desk@restante.test')

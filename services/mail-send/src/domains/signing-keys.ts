@@ -1,3 +1,4 @@
+import { createPrivateKey } from 'node:crypto'
 import type { DkimKeys } from '@restante/mime'
 import { ApiError } from '@restante/service/errors'
 import type { ServiceClient } from '@restante/service/http'
@@ -30,8 +31,8 @@ export class SigningKeys {
     if (known) return known
     const answer = await this.#owner?.call('domains-dns.getSigningKey', { domain_uid: registrationId })
     if (!answer?.key) throw new ApiError('domain_not_verified')
-    const { domain, selector, private_key: privateKey } = answer.key
-    const keys: DkimKeys = { domain, keys: [{ selector, privateKey }] }
+    const { domain, selector, private_key: pem } = answer.key
+    const keys: DkimKeys = { domain, keys: [{ selector, privateKey: createPrivateKey(pem) }] }
     this.#known.set(registrationId, keys)
     return keys
   }

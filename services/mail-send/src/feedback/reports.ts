@@ -3,7 +3,8 @@ import type { Outbox } from '@restante/messaging'
 import { classifyBounce, classifyComplaint, enhancedStatusIn, normalizeAddress } from '@restante/mime'
 import type { Tx } from '@restante/service/database'
 import { markHandedOver } from '../delivery/outbound/sends.ts'
-import { deliveriesTopic, deliveryEvents, type Occurrence } from '../delivery/outcome/delivery-events.ts'
+import type { Occurrence, ReportProof } from '../delivery/outcome/delivery-events.ts'
+import { publishOccurrences } from '../delivery/outcome/publish.ts'
 import { type Recording, suppress, suppressBounced } from '../delivery/outcome/suppressions.ts'
 import { isFromWhereItWent } from './report-origin.ts'
 import { failureOf } from './reported-failure.ts'
@@ -37,11 +38,12 @@ export class Reports {
     const bounce = classifyBounce({ status: failure.status, diagnostic, exhausted: true })
     if (!bounce) return
     await saveReportedBounce(tx, delivery.id, { status, diagnostic })
-    if (delivery.state !== 'bounced')
-      await this.#publish(tx, delivery, { kind: 'bounced', recipients: [delivery.recipient], bounce, diagnostic })
+    const recipients = [delivery.recipient]
+    const isProven = isFromWhereItWent(payload, delivery)
     const recording = { tx, outbox: this.#outbox }
-    if (isFromWhereItWent(payload, delivery))
-      await suppressBounced(recording, delivery.send, delivery.recipient, bounce)
+    if (delivery.state !== 'bounced')
+      await publish(recording, delivery, { kind: 'bounced', recipients, bounce, diagnostic, proof: proof(isProven) })
+    if (isProven) await suppressBounced(recording, delivery.send, delivery.recipient, bounce)
   }
 
   /** A complaint counts once per delivery. */
@@ -49,17 +51,24 @@ export class Reports {
     const complaint = classifyComplaint(payload.feedback_type)
     const delivery = complaint && (await findReported(tx, payload.delivery_id))
     if (!delivery || delivery.inside) return
+    const recipients = [delivery.recipient]
+    const isProven = isFromWhereItWent(payload, delivery)
+    const recording = { tx, outbox: this.#outbox }
     if (await saveComplaint(tx, delivery.id))
-      await this.#publish(tx, delivery, { kind: 'complained', recipients: [delivery.recipient], complaint })
-    if (isFromWhereItWent(payload, delivery)) await suppressComplainant({ tx, outbox: this.#outbox }, delivery)
+      await publish(recording, delivery, { kind: 'complained', recipients, complaint, proof: proof(isProven) })
+    if (isProven) await suppressComplainant(recording, delivery)
   }
+}
 
-  /** A report may arrive before the outcome of the delivery is recorded. */
-  async #publish(tx: Tx, { send }: ReportedDelivery, item: Occurrence): Promise<void> {
-    const recipients = await markHandedOver(tx, send.id)
-    const occurrences: Occurrence[] = recipients ? [{ kind: 'handed_over', recipients }, item] : [item]
-    await this.#outbox.addAll(tx, deliveriesTopic, deliveryEvents(send, occurrences, new Date()))
-  }
+/** A report may arrive before the outcome of the delivery is recorded. */
+async function publish(recording: Recording, { send }: ReportedDelivery, item: Occurrence): Promise<void> {
+  const recipients = await markHandedOver(recording.tx, send.id)
+  const occurrences: Occurrence[] = recipients ? [{ kind: 'handed_over', recipients }, item] : [item]
+  await publishOccurrences(recording, send, occurrences)
+}
+
+function proof(isProven: boolean): ReportProof {
+  return isProven ? 'proven' : 'unproven'
 }
 
 async function suppressComplainant(recording: Recording, { send, recipient }: ReportedDelivery): Promise<void> {

@@ -8,6 +8,7 @@ import { FileShelf } from '../files/shelf.ts'
 import { Opens } from '../opens/opens.ts'
 import { openRoutes } from '../opens/routes.ts'
 import { Acceptance } from './acceptance/acceptance.ts'
+import { Quotas } from './acceptance/quotas.ts'
 import { AttachmentLoader } from './content/attachments.ts'
 import { ReferencedFiles } from './content/referenced-files.ts'
 import { Sender } from './sender.ts'
@@ -38,7 +39,7 @@ export function openSending(kit: SendKit, config: Config, { blobs, outboundQueue
     acceptance: new Acceptance({ db, outbox, blobs, outboundQueue }),
     mailIngest: kit.peer('mail-ingest'),
     attachments,
-    limits: config.sendLimits,
+    quotas: new Quotas({ limits: config.sendLimits, ramp: config.newRecipientRamp }),
     domains,
     openImage,
   })

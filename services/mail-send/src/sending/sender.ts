@@ -20,7 +20,7 @@ import {
   releaseKey,
   UnknownOutcomeError,
 } from './acceptance/idempotency.ts'
-import { findExceeded } from './acceptance/send-limits.ts'
+import type { Quotas } from './acceptance/quotas.ts'
 import {
   answerRecipients,
   type GivenAddresses,
@@ -32,13 +32,11 @@ import {
   noRecipients,
   recipientsBlocked,
   refusedRecipients,
-  sendLimitExceeded,
   suspended,
   tooManyRecipients,
   trackingNeedsHtml,
   trackingNotPossible,
 } from './checks/refusals.ts'
-import { type Charge, chargesOf, type SendLimits } from './checks/send-limit.ts'
 import { type AttachmentLoader, isRemote } from './content/attachments.ts'
 import { type AnsweredMessage, type ComposedMessage, composeMessage } from './content/message.ts'
 import { tooLargeToForward } from './content/rejections.ts'
@@ -96,7 +94,7 @@ export interface SenderOptions {
   readonly mailIngest: ServiceClient<'mail-send'>
   readonly attachments: AttachmentLoader
   readonly domains: SendingDomains
-  readonly limits: SendLimits
+  readonly quotas: Quotas
   /** For messages that tell of their opening. */
   readonly openImage: OpenImage
 }
@@ -184,13 +182,8 @@ export class Sender {
     const envelope = uniqueAddresses(recipients)
     const addresses = [...envelope.keys()]
     await this.#checkLists(caller, inbox, addresses)
-    const charges = chargesOf(
-      this.#options.limits,
-      { organization: caller.organization_id, pod: inbox.pod_id, inbox: inbox.uid },
-      caller.unverified,
-    )
-    await this.#checkLimits(charges, envelope.size)
-    const charged = envelope.size
+    const quota = this.#options.quotas.of(caller, inbox, addresses)
+    await quota.check(this.#options.db)
     // Mail to itself would arrive as a message that the inbox already has (mail 8.5).
     envelope.delete(normalizeAddress(inbox.address))
     const terms: Terms = {
@@ -198,8 +191,7 @@ export class Sender {
       podId: inbox.pod_id,
       inboxUid: inbox.uid,
       recipients: [...envelope.values()].map(({ address }) => address),
-      charges,
-      charged,
+      quota,
       claim,
       returnPath: domain.returnPath,
       also: end,
@@ -239,13 +231,6 @@ export class Sender {
     const found = await listEntries.find(this.#options.db, 'send', scope, names)
     const refused = refusedRecipients(addresses, caller.sending, found)
     if (refused.length > 0) throw recipientsBlocked(refused, { credential: caller.credential, inbox })
-  }
-
-  /** An early check, before work that costs something; the transaction that accepts the message decides. */
-  async #checkLimits(charges: readonly Charge[], recipients: number): Promise<void> {
-    const now = new Date()
-    const exceeded = await findExceeded(this.#options.db, charges, recipients, now)
-    if (exceeded) throw sendLimitExceeded(exceeded, now)
   }
 
   /** What is forwarded, what the draft has, and what the request gives. */

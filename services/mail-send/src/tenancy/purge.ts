@@ -6,6 +6,8 @@ import type { BatchOutcome, PurgeInBatches } from '@restante/tenancy'
 import { outboundBlob } from '../delivery/outbound/sends.ts'
 import { fileBlob } from '../files/store.ts'
 import { DELETE_ENTRIES_OF_ORGANIZATION, listEntries } from '../lists/store.ts'
+import { DELETE_REPUTATION_OF_ORGANIZATION } from '../reputation/counts.ts'
+import { DELETE_RAMPS_OF_ORGANIZATION } from '../sending/acceptance/new-recipients.ts'
 import type { SendTimers } from '../timers/kinds.ts'
 
 type Batch = [owner: string, rows: number]
@@ -63,6 +65,8 @@ const OF_ORGANIZATION = [
     (select organization_id, address from refusals where organization_id = $1 limit $2) returning 1 as one`,
   `delete from send_counts where ctid = any(array(
     select ctid from send_counts where organization_id = $1 limit $2)) returning 1 as one`,
+  ...DELETE_RAMPS_OF_ORGANIZATION,
+  ...DELETE_REPUTATION_OF_ORGANIZATION,
 ].map((text) => sql<Affected, Batch>(text))
 const SENDS_LEFT = sql<{ id: string }, [organizationId: string]>(
   'select id from sends where organization_id = $1 limit 1',

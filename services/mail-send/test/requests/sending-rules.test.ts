@@ -177,7 +177,7 @@ describe('sendLimitExceeded', () => {
     [6, '2026-03-02T05:00:00Z', 3_600, '6 hours'],
   ])('says when a window of %i hours ends', (hours, now, seconds, window) => {
     const { retryAfter, details, message } = sendLimitExceeded(
-      { ...limit, windowMs: hours * 3_600_000 },
+      { ...limit, window_seconds: hours * 3_600 },
       new Date(now),
     ).options
     expect([retryAfter, details, message]).toEqual([
@@ -190,17 +190,17 @@ describe('sendLimitExceeded', () => {
 
 describe('chargesOf', () => {
   const scopes = { organization: randomUUID(), pod: randomUUID(), inbox: randomUUID() }
-  const day = 24 * 3_600_000
+  const day = 24 * 3_600
   it('has each window of a scope once, with its lowest limit', () => {
     const limits = {
       organization: [
-        { recipients: 5, windowMs: day },
-        { recipients: 50, windowMs: 30 * day },
+        { recipients: 5, window_seconds: day },
+        { recipients: 50, window_seconds: 30 * day },
       ],
       pod: [],
       inbox: [
-        { recipients: 100, windowMs: day },
-        { recipients: 20, windowMs: day },
+        { recipients: 100, window_seconds: day },
+        { recipients: 20, window_seconds: day },
       ],
     }
     expect(chargesOf(limits, scopes, true).map(({ tier, recipients }) => [tier, recipients])).toEqual([

@@ -323,11 +323,44 @@ describe('when an organization is deleted', () => {
     await factOf(fixture, (await send(caller, refused)).messageId, 'delivery.bounced')
     expect(await countRows(fixture.db, 'refusals where organization_id = $1', organizationId)).toBe(1)
     await deliver(seed, deletionOf(caller), organizationDeletedEvent(organizationId))
+    // The service purges, too: while it has the inbox, the organization is not finished and is taken up again.
+    const isPurged = async () => {
+      await purge()
+      return (await countRows(fixture.db, 'sends where organization_id = $1', organizationId)) === 0 || undefined
+    }
+    await waitFor(isPurged, { what: 'the purge', timeout: 15_000 })
     expect(await countRows(fixture.db, 'idempotency_keys where organization_id = $1', organizationId)).toBe(0)
     expect(await countRows(fixture.db, 'list_entries where organization_id = $1', organizationId)).toBe(0)
     expect(await countRows(fixture.db, 'refusals where organization_id = $1', organizationId)).toBe(0)
     expect(await countRows(fixture.db, 'sends where organization_id = $1', organizationId)).toBe(0)
     expect(await countRows(fixture.db, 'list_entries where organization_id = $1', other.organization_id)).toBe(1)
+  })
+
+  it('deletes what is counted of it', async () => {
+    const { organization_id: organizationId, inbox } = inboxCaller()
+    const counted = [
+      "insert into recipient_ramps (organization_id, recipients, ends_at) values ($1, 1, now() + interval '1 day')",
+      "insert into reputation_counts values ($1, date_trunc('hour', now()), 0, 1, 1, 1)",
+      'insert into reputations values ($1, now(), now())',
+      "insert into known_recipients (organization_id, hash) values ($1, '\\x00')",
+      `insert into send_counts (tier, scope_id, window_seconds, starts_at, organization_id, recipients)
+       values ('organization', $1, 3600, now(), $1, 1)`,
+    ]
+    for (const text of counted) await queryRows(fixture.db, text, organizationId)
+    const caller = inboxCaller({ organization_id: organizationId, inbox })
+    await deliver(1, deletionOf(caller), organizationDeletedEvent(organizationId))
+    const tables = await queryRows<{ name: string }>(
+      fixture.db,
+      "select table_name as name from information_schema.columns where column_name = 'organization_id'",
+    )
+    const left = await Promise.all(
+      tables.map(async ({ name }) => [
+        name,
+        await countRows(fixture.db, `${name} where organization_id = $1`, organizationId),
+      ]),
+    )
+    // Tombstones, of the inbox and of the organization, stay: requests in transit are refused.
+    expect(left.filter(([, rows]) => rows !== 0)).toEqual([['deleted_scopes', 2]])
   })
 
   it('delivers messages accepted before, and then deletes them, with the suppressions that follow', async () => {

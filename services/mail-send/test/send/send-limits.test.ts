@@ -58,4 +58,44 @@ describe('send limits', () => {
     expect((await send(caller, 51)).status).toBe(400)
     expect((await send(caller, 5)).status).toBe(200)
   })
+
+  it('are those that the operator has set for the organization, in place of the installation’s', async () => {
+    const day = 24 * 3_600
+    const caller = inboxCaller({
+      send_limits: { organization: [{ recipients: 7, window_seconds: day }], inbox: [] },
+    })
+    expect((await send(caller, 6)).status).toBe(200)
+    expect((await send(caller, 2)).body.message).toBe('Send limit exceeded: 7 recipients per day for one organization')
+    const wide = { ...caller, send_limits: { organization: [], inbox: [] } }
+    expect((await send(wide, 4)).body.message).toBe('Send limit exceeded: 9 recipients per day for one pod')
+    expect((await send({ ...wide, send_limits: { ...wide.send_limits, pod: [] } }, 20)).status).toBe(200)
+  })
+
+  it('leave the limit of an organization whose human is not verified, whatever the operator has set', async () => {
+    const human = 'human@outside.example'
+    const caller = inboxCaller({
+      unverified: true,
+      sending: `only:${human}`,
+      send_limits: { organization: [], pod: [], inbox: [] },
+    })
+    const mail = () =>
+      fixture.call('messages.send', caller, { path: '/messages/send', body: { to: [human], text: 'x' } })
+    const answers = []
+    for (let at = 0; at < 11; at++) answers.push((await mail()).status)
+    expect(answers).toEqual([...Array(10).fill(200), 429])
+  })
+
+  it('hold for sends with different limits at the same time, without a deadlock', async () => {
+    const [hour, day] = [3_600, 24 * 3_600].map((window_seconds) => ({ recipients: 10, window_seconds }))
+    const first = inboxCaller()
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, at) => {
+        const list = [hour, day].flatMap((limit) => limit ?? [])
+        const own = at % 2 === 0 ? list : list.toReversed()
+        return send({ ...first, send_limits: { organization: own, pod: own, inbox: own } }, 1)
+      }),
+    )
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(10)
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(30)
+  })
 })

@@ -63,6 +63,8 @@ export class Peers {
         return this.answers[id]?.(parse(id, body)) ?? 503
       case 'mail-ingest.copyFiles':
         return this.answers[id]?.(parse(id, body)) ?? 503
+      case 'gateway.suspendOrganization':
+        return this.answers[id]?.(parse(id, body)) ?? 503
       case 'gateway.getSendingInbox':
         return this.answers[id]?.(parse(id, body)) ?? 503
       case 'mail-ingest.placeSent':

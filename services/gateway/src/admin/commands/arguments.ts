@@ -1,5 +1,6 @@
 import { domainToASCII } from 'node:url'
 import { InvalidArgumentError } from '@commander-js/extra-typings'
+import { parseSendLimit, type SendLimit } from '@restante/contracts/access'
 import { apiKeyName, operations } from '@restante/contracts/operations'
 import { instantInput } from '@restante/contracts/schemas'
 import { validate } from '@restante/contracts/validation'
@@ -16,6 +17,17 @@ export function limit(text: string): number | 'none' {
 
 export function limitOrNull(given: number | 'none' | undefined): number | null | undefined {
   return given === 'none' ? null : given
+}
+
+/** Parses limits of sends: `100/h,1000/d`, `none`, or `default` for those of the installation, a word as in `limit`. */
+export function sendLimits(text: string): SendLimit[] | 'default' {
+  if (text === 'default') return text
+  if (text === 'none') return []
+  return text.split(',').map((word) => {
+    const parsed = parseSendLimit(word.trim())
+    if (parsed) return parsed
+    throw new InvalidArgumentError('It must be limits such as 100/h,1000/d,10000/30d, or none, or default.')
+  })
 }
 
 export function count(text: string): number {

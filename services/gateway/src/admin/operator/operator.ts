@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { isUuid, LIMITS } from '@restante/contracts/vocabulary'
+import type { OwnSendLimits, SendLimit } from '@restante/contracts/access'
+import { isUuid, LIMITS, type Tier } from '@restante/contracts/vocabulary'
 import { Schedule } from '@restante/jobs'
 import { Outbox } from '@restante/messaging'
 import { holdHuman } from '../../agents/codes.ts'
@@ -10,6 +11,7 @@ import { Secrets } from '../../credentials/secrets.ts'
 import { issueCredential, revokeCredentials } from '../../credentials/store.ts'
 import { beginDeletion } from '../../deletion/begin-deletion.ts'
 import type { AuditEntry, Organization } from '../../generated/prisma/client.ts'
+import { sendLimitsFromRow } from '../../identity/send-limits.ts'
 import {
   changeOrganization,
   createOrganization,
@@ -31,6 +33,9 @@ export interface Limits {
   readonly domains?: number | null | undefined
   readonly keys?: number | null | undefined
 }
+
+/** Limits of sends by tier. Absent: unchanged; null: those of the installation. */
+export type SendLimitsChange = { readonly [T in Tier]?: SendLimit[] | null | undefined }
 
 export type OrganizationStatus = 'active' | 'suspended' | 'deleting'
 
@@ -118,15 +123,32 @@ export class Operator {
 
   /** A suspended organization reads and receives, but does not send. @returns whether anything changed. */
   async setStatus(id: string, status: 'active' | 'suspended'): Promise<boolean> {
-    return this.#change(id, { status })
+    return this.#change(id, (organization) =>
+      status === 'active' && organization.status === 'suspended' ? { status, resumedAt: new Date() } : { status },
+    )
   }
 
   /** @returns whether anything changed. */
   async setLimits(id: string, { inboxes, domains, keys }: Limits): Promise<boolean> {
-    return this.#change(id, {
+    return this.#change(id, () => ({
       ...(inboxes === undefined ? {} : { inboxLimit: inboxes }),
       ...(domains === undefined ? {} : { domainLimit: domains }),
       ...(keys === undefined ? {} : { credentialLimit: keys }),
+    }))
+  }
+
+  /** What it may send, where that differs from the limits of the installation. */
+  async sendLimits(id: string): Promise<OwnSendLimits> {
+    const { row } = await this.organization(id)
+    return sendLimitsFromRow(row.sendLimits)
+  }
+
+  /** Changes the limits of the given tiers; null: those of the installation. @returns whether anything changed. */
+  async setSendLimits(id: string, given: SendLimitsChange): Promise<boolean> {
+    const changes = Object.entries(given).filter(([, limits]) => limits !== undefined)
+    return this.#change(id, (organization) => {
+      const tiers = { ...sendLimitsFromRow(organization.sendLimits), ...Object.fromEntries(changes) }
+      return { sendLimits: Object.fromEntries(Object.entries(tiers).filter(([, limits]) => limits !== null)) }
     })
   }
 
@@ -219,9 +241,10 @@ export class Operator {
     return { organization, key }
   }
 
-  async #change(id: string, change: OrganizationChange): Promise<boolean> {
+  async #change(id: string, changeOf: (organization: Organization) => OrganizationChange): Promise<boolean> {
     return this.#db.transaction(async (tx) => {
       const organization = await this.#lock(tx, id)
+      const change = changeOf(organization)
       const isNew = !isDeepStrictEqual({ ...organization, ...change }, organization)
       if (isNew) await changeOrganization(tx, this.#events, organization, change, this.#actor)
       return isNew

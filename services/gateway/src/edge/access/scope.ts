@@ -4,6 +4,7 @@ import type { Queryable } from '@restante/service/database'
 import { ApiError, notFound } from '@restante/service/errors'
 import { isInScope } from '@restante/service/identity'
 import { type Identity, sendingRight } from '../../identity/identity.ts'
+import { sendLimitsFromRow } from '../../identity/send-limits.ts'
 import { findByReference, findByUid, findOfAnyOrganization, type ReferencedInbox } from '../../inboxes/references.ts'
 import { findPod, isLivePod } from '../../pods/references.ts'
 
@@ -96,6 +97,7 @@ function inInbox(identity: Identity, row: ReferencedInbox): Caller {
     credential: identity.credential,
     sending: sendingRight(row),
     unverified: row.authentication_type === 'agent_unverified',
+    ...sendingFacts(row),
     ...takeOversOf(identity),
   }
 }
@@ -112,9 +114,19 @@ export async function sendingInbox(
       inbox: callerInbox(row),
       sending: sendingRight(row),
       unverified: row.authentication_type === 'agent_unverified',
+      ...sendingFacts(row),
       take_overs: row.take_overs,
     }
   )
+}
+
+/** What decides how much may be sent; nothing for nearly every organization. */
+function sendingFacts({ send_limits, verified_at }: ReferencedInbox): Pick<Caller, 'send_limits' | 'verified_at'> {
+  const own = sendLimitsFromRow(send_limits)
+  return {
+    ...(Object.keys(own).length === 0 ? {} : { send_limits: own }),
+    ...(verified_at === null ? {} : { verified_at: verified_at.toISOString() }),
+  }
 }
 
 function callerInbox(row: ReferencedInbox): CallerInbox {

@@ -2,7 +2,8 @@ import type { Outbox } from '@restante/messaging'
 import type { Tx } from '@restante/service/database'
 import { markHandedOver, markRejected, type SendRecord } from '../outbound/sends.ts'
 import { type BegunDelivery, type Decision, UNDETERMINED } from '../outcome/delivery.ts'
-import { deliveriesTopic, deliveryEvents, type Occurrence } from '../outcome/delivery-events.ts'
+import type { Occurrence } from '../outcome/delivery-events.ts'
+import { publishOccurrences } from '../outcome/publish.ts'
 import { type Recording, suppressBounced } from '../outcome/suppressions.ts'
 import { saveDecision } from './store.ts'
 
@@ -42,9 +43,10 @@ export class Decisions {
       if (recipients) occurrences.push({ kind: 'handed_over', recipients })
     }
     occurrences.push(...occurrencesOf(own), ...(await this.#rejected(tx, send, own)))
-    await this.#outbox.addAll(tx, deliveriesTopic, deliveryEvents(send, occurrences, new Date()))
+    const recording = { tx, outbox: this.#outbox }
+    await publishOccurrences(recording, send, occurrences)
     await this.#notices.schedule(tx, send.origin.kind === 'inbox' ? bouncedIn(own) : [])
-    await suppressRefused({ tx, outbox: this.#outbox }, send, own)
+    await suppressRefused(recording, send, own)
   }
 
   /** A message is rejected as a whole; when part of it was sent before, the rest of its recipients bounce. */

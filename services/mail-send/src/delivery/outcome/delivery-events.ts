@@ -5,6 +5,9 @@ import type { SendRecord } from '../outbound/sends.ts'
 export const deliveriesTopic = topics['mail.deliveries']
 export type DeliveryEvent = EventOf<typeof deliveriesTopic>
 
+/** A report that does not come from where the mail went is `unproven`; everything else needs no proof. */
+export type ReportProof = 'proven' | 'unproven'
+
 /** What can happen to a message and some of its recipients. */
 export type Occurrence =
   | { readonly kind: 'handed_over'; readonly recipients: string[] }
@@ -15,8 +18,14 @@ export type Occurrence =
       readonly recipients: string[]
       readonly bounce: BounceClass
       readonly diagnostic: string | undefined
+      readonly proof?: ReportProof
     }
-  | { readonly kind: 'complained'; readonly recipients: string[]; readonly complaint: ComplaintClass }
+  | {
+      readonly kind: 'complained'
+      readonly recipients: string[]
+      readonly complaint: ComplaintClass
+      readonly proof?: ReportProof
+    }
   | { readonly kind: 'rejected'; readonly reason: string }
 
 type About = Omit<Extract<DeliveryEvent, { type: 'delivery.handed_over' }>['payload'], 'recipients'>
@@ -52,11 +61,19 @@ function eventOf(about: About, item: Occurrence, at: EventMoment): DeliveryEvent
       return event('delivery.delayed', { ...about, recipients, diagnostic: item.diagnostic }, at)
     case 'bounced': {
       const { type, subType: sub_type } = item.bounce
-      return event('delivery.bounced', { ...about, recipients, type, sub_type, diagnostic: item.diagnostic }, at)
+      return event(
+        'delivery.bounced',
+        { ...about, recipients, type, sub_type, diagnostic: item.diagnostic, ...proofOf(item) },
+        at,
+      )
     }
     case 'complained': {
       const { type, subType: sub_type } = item.complaint
-      return event('delivery.complained', { ...about, recipients, type, sub_type }, at)
+      return event('delivery.complained', { ...about, recipients, type, sub_type, ...proofOf(item) }, at)
     }
   }
+}
+
+function proofOf({ proof }: { readonly proof?: ReportProof }): { unproven?: true } {
+  return proof === 'unproven' ? { unproven: true } : {}
 }

@@ -152,9 +152,9 @@ export class DraftSender {
   async #caller({ inbox_uid, take_overs }: DraftRow): Promise<Caller | undefined> {
     const { sender } = await this.#options.gateway.call('gateway.getSendingInbox', { inbox_uid })
     if (!sender || (take_overs < sender.take_overs && !sender.unverified)) return undefined
-    const { organization_id, inbox, sending, unverified } = sender
+    const { take_overs: _, inbox, ...organization } = sender
     const credential = { id: inbox.uid, type: 'bearer', tier: 'inbox', app_connect: false, provisional: false } as const
-    return { organization_id, pod_id: inbox.pod_id, inbox, sending, unverified, credential }
+    return { ...organization, pod_id: inbox.pod_id, inbox, credential }
   }
 
   /**

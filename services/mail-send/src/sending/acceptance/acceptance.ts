@@ -9,11 +9,9 @@ import type { OutboundQueue } from '../../delivery/outbound/outbound-queue.ts'
 import { announceBlob, forgetBlob, wasAccepted } from '../../delivery/outbound/pending-blobs.ts'
 import { outboundBlob } from '../../delivery/outbound/sends.ts'
 import { deliveriesTopic } from '../../delivery/outcome/delivery-events.ts'
-import { sendLimitExceeded } from '../checks/refusals.ts'
-import type { Charge } from '../checks/send-limit.ts'
 import type { ComposedMessage } from '../content/message.ts'
 import { type Claim, completeKey, UnknownOutcomeError } from './idempotency.ts'
-import { chargeRecipients } from './send-limits.ts'
+import type { Quota } from './quotas.ts'
 
 /** Conditions of an acceptance: for whom, to whom, and what it counts against. */
 export interface Terms {
@@ -22,9 +20,8 @@ export interface Terms {
   readonly inboxUid: string
   /** Bare addresses, each once, without the sending inbox itself. */
   readonly recipients: readonly string[]
-  /** The limits that the message counts against, and the number that counts. */
-  readonly charges: readonly Charge[]
-  readonly charged: number
+  /** What the message counts against. */
+  readonly quota: Quota
   readonly claim: Claim | undefined
   /** Domain of the envelope senders; undefined: the one of the installation. */
   readonly returnPath: string | undefined
@@ -104,14 +101,13 @@ export class Acceptance {
   }
 
   async #commit(tx: Tx, { copy, ...stored }: Stored, terms: Terms): Promise<void> {
-    const { organizationId, podId, inboxUid, recipients, charges, charged, claim } = terms
+    const { organizationId, podId, inboxUid, recipients, quota, claim } = terms
     const { message_id: messageId, thread_id: threadId, blob } = copy
     const acceptedAt = new Date()
     // Deleted since the gateway admitted the request.
     if (!(await holdInbox(tx, inboxUid))) throw notFound('Inbox')
     if (claim) await completeKey(tx, claim, { message_id: messageId, thread_id: threadId })
-    const exceeded = await chargeRecipients(tx, organizationId, charges, charged, acceptedAt)
-    if (exceeded) throw sendLimitExceeded(exceeded, acceptedAt)
+    await quota.charge(tx, acceptedAt)
     await terms.also?.(tx, { message_id: messageId, thread_id: threadId })
     const origin = { kind: 'inbox', organizationId, podId, inboxUid, threadId } as const
     const { returnPath } = terms

@@ -17,7 +17,8 @@ select position::int as position, counted.recipients
 ${OF_CHARGES}
   join send_counts as counted using (tier, scope_id, window_seconds, starts_at)`)
 
-// In the order of the charges, which is one for all messages: two of them never wait for each other in a circle.
+// In one order for all messages, whatever limits each of them was admitted with: two of them never wait for each other in
+// a circle.
 const CHARGE = sql<
   { tier: string; window_seconds: number; recipients: number },
   [...Values, organizationId: string, recipients: number]
@@ -25,7 +26,7 @@ const CHARGE = sql<
 insert into send_counts as counted (tier, scope_id, window_seconds, starts_at, organization_id, recipients)
 select tier, scope_id, window_seconds, starts_at, $5, $6
 ${OF_CHARGES}
- order by position
+ order by tier, scope_id, window_seconds
 on conflict (tier, scope_id, window_seconds, starts_at) do update
    set recipients = counted.recipients + excluded.recipients
 returning tier, window_seconds, recipients`)
@@ -58,7 +59,7 @@ export async function chargeRecipients(
   const rows = await on.query(CHARGE, ...valuesOf(charges, now), organizationId, recipients)
   const counted = new Map(rows.map((row) => [`${row.tier} ${row.window_seconds}`, row.recipients]))
   return charges.find(
-    ({ tier, windowMs, recipients: most }) => (counted.get(`${tier} ${windowMs / 1_000}`) ?? 0) > most,
+    ({ tier, window_seconds, recipients: most }) => (counted.get(`${tier} ${window_seconds}`) ?? 0) > most,
   )
 }
 
@@ -66,7 +67,7 @@ function valuesOf(charges: readonly Charge[], now: Date): Values {
   return [
     charges.map(({ tier }) => tier),
     charges.map(({ scopeId }) => scopeId),
-    charges.map(({ windowMs }) => windowMs / 1_000),
-    charges.map((charge) => new Date(windowEnd(charge, now).getTime() - charge.windowMs).toISOString()),
+    charges.map(({ window_seconds }) => window_seconds),
+    charges.map((charge) => new Date(windowEnd(charge, now).getTime() - charge.window_seconds * 1_000).toISOString()),
   ]
 }

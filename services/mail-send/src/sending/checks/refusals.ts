@@ -4,6 +4,7 @@ import { judgeAddress, listNames, normalizeAddress } from '@restante/mime'
 import { ApiError } from '@restante/service/errors'
 import { pathOf } from '../../lists/path.ts'
 import type { FoundEntry } from '../../lists/store.ts'
+import type { ExceededStep } from './ramp.ts'
 import { type Charge, windowEnd } from './send-limit.ts'
 
 /** A recipient that cannot be mailed, and why. */
@@ -136,13 +137,13 @@ export function trackingNeedsHtml(): ApiError {
   })
 }
 
-const HOUR = 3_600_000
+const HOUR = 3_600
 const DAY = 24 * HOUR
 
 /** The refusal of recipients beyond a limit (identity 1.10). @param now determines the time until its window ends. */
 export function sendLimitExceeded(limit: Charge, now: Date): ApiError {
-  const { tier, recipients, windowMs } = limit
-  const window = windowName(windowMs)
+  const { tier, recipients, window_seconds } = limit
+  const window = windowName(window_seconds)
   return new ApiError('rate_limit_exceeded', {
     message: limit.isOfSignUp
       ? 'Daily send limit exceeded'
@@ -155,7 +156,18 @@ export function sendLimitExceeded(limit: Charge, now: Date): ApiError {
   })
 }
 
-function windowName(ms: number): string {
-  const [unit, count] = ms % DAY === 0 ? ['day', ms / DAY] : ['hour', ms / HOUR]
+/** The refusal of recipients never written to before, soon after the verification of an agent's human (identity 5.2). */
+export function newRecipientsExceeded({ recipients, window_seconds, endsAt }: ExceededStep, now: Date): ApiError {
+  const window = windowName(window_seconds)
+  return new ApiError('rate_limit_exceeded', {
+    message: `New recipient limit exceeded: ${recipients} recipients never written to before in the first ${window} after verification`,
+    fix: 'Write to people who have been written to before, or wait as long as Retry-After says.',
+    retryAfter: Math.max(1, Math.ceil((endsAt.getTime() - now.getTime()) / 1_000)),
+    details: { resource: 'new_recipients', limit: recipients, window },
+  })
+}
+
+function windowName(seconds: number): string {
+  const [unit, count] = seconds % DAY === 0 ? ['day', seconds / DAY] : ['hour', seconds / HOUR]
   return count === 1 ? unit : `${count} ${unit}s`
 }

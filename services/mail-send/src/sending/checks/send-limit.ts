@@ -1,10 +1,5 @@
+import type { OwnSendLimits, SendLimit } from '@restante/contracts/access'
 import { LIMITS, TIERS, type Tier } from '@restante/contracts/vocabulary'
-
-/** Most recipients that may be mailed within a window. Windows of one length begin together, at multiples of it (UTC). */
-export interface SendLimit {
-  readonly recipients: number
-  readonly windowMs: number
-}
 
 /** The limits of an installation, for every organization, pod and inbox. */
 export type SendLimits = Readonly<Record<Tier, readonly SendLimit[]>>
@@ -18,7 +13,16 @@ export interface Charge extends SendLimit {
   readonly isOfSignUp?: boolean
 }
 
-const SIGN_UP_LIMIT = { recipients: LIMITS.signUp.mailsPerDay, windowMs: 24 * 3_600_000, isOfSignUp: true } as const
+const SIGN_UP_LIMIT = { recipients: LIMITS.signUp.mailsPerDay, window_seconds: 24 * 3_600, isOfSignUp: true } as const
+
+/** The limits of one organization: its own ones, and for the other tiers those of the installation. */
+export function limitsOf(installation: SendLimits, own: OwnSendLimits = {}): SendLimits {
+  return {
+    organization: own.organization ?? installation.organization,
+    pod: own.pod ?? installation.pod,
+    inbox: own.inbox ?? installation.inbox,
+  }
+}
 
 /**
  * The limits that a message counts against, the widest first; of two for the same window the lower one.
@@ -31,7 +35,7 @@ export function chargesOf(limits: SendLimits, scopes: Readonly<Record<Tier, stri
   ]
   const lowest = new Map<string, Charge>()
   for (const charge of all) {
-    const key = `${charge.tier} ${charge.windowMs}`
+    const key = `${charge.tier} ${charge.window_seconds}`
     const known = lowest.get(key)
     if (!known || charge.recipients < known.recipients) lowest.set(key, charge)
   }
@@ -39,6 +43,7 @@ export function chargesOf(limits: SendLimits, scopes: Readonly<Record<Tier, stri
 }
 
 /** When the window that contains a moment ends. */
-export function windowEnd({ windowMs }: SendLimit, now: Date): Date {
+export function windowEnd({ window_seconds }: SendLimit, now: Date): Date {
+  const windowMs = window_seconds * 1_000
   return new Date((Math.floor(now.getTime() / windowMs) + 1) * windowMs)
 }

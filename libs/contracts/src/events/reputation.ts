@@ -1,0 +1,41 @@
+import type { EventOf } from './event.ts'
+import type { topics } from './topics.ts'
+
+/** What an organization has sent, and what came back, per recipient. */
+export interface ReputationCounts {
+  readonly sent: number
+  readonly bounced: number
+  readonly complained: number
+}
+
+/** Shares of what was sent (0.05 is 5 %); null where nothing was. */
+export interface ReputationRates {
+  readonly bounce: number | null
+  readonly complaint: number | null
+}
+
+type DeliveryEvent = EventOf<(typeof topics)['mail.deliveries']>
+
+/**
+ * How a fact about sent mail counts for the reputation of its organization (mail 15.3, identity 9.3). A bounce counts when
+ * the address is at fault (`Permanent`): a full mailbox, a dead network or the operator says nothing about whom the
+ * organization writes to. A report that anyone could have written does not count.
+ */
+export function countedIn({ type, payload }: DeliveryEvent): ReputationCounts {
+  switch (type) {
+    case 'delivery.handed_over':
+      return { sent: payload.recipients.length, bounced: 0, complained: 0 }
+    case 'delivery.bounced': {
+      const counts = payload.type === 'Permanent' && payload.unproven !== true
+      return { sent: 0, bounced: counts ? payload.recipients.length : 0, complained: 0 }
+    }
+    case 'delivery.complained':
+      return { sent: 0, bounced: 0, complained: payload.unproven === true ? 0 : payload.recipients.length }
+    default:
+      return { sent: 0, bounced: 0, complained: 0 }
+  }
+}
+
+export function ratesOf({ sent, bounced, complained }: ReputationCounts): ReputationRates {
+  return sent === 0 ? { bounce: null, complaint: null } : { bounce: bounced / sent, complaint: complained / sent }
+}

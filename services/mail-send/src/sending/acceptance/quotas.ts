@@ -1,0 +1,73 @@
+import type { Caller, CallerInbox } from '@restante/contracts/access'
+import { normalizeAddress } from '@restante/mime'
+import type { Queryable, Tx } from '@restante/service/database'
+import type { Ramp } from '../checks/ramp.ts'
+import { sendLimitExceeded } from '../checks/refusals.ts'
+import { type Charge, chargesOf, limitsOf, type SendLimits } from '../checks/send-limit.ts'
+import { type Newcomer, NewRecipients } from './new-recipients.ts'
+import { chargeRecipients, findExceeded } from './send-limits.ts'
+
+export interface QuotasOptions {
+  readonly limits: SendLimits
+  /** Of organizations whose human was verified recently. */
+  readonly ramp: Ramp
+}
+
+/** What one message counts against. */
+interface Counted {
+  readonly newcomer: Newcomer
+  readonly charges: readonly Charge[]
+  readonly recipients: number
+}
+
+/** The quotas for one message. */
+export class Quota {
+  readonly #counted: Counted
+  readonly #newRecipients: NewRecipients
+
+  constructor(counted: Counted, newRecipients: NewRecipients) {
+    this.#counted = counted
+    this.#newRecipients = newRecipients
+  }
+
+  /** An early check, before work that costs something; `charge` decides. @throws ApiError 429 */
+  async check(on: Queryable, now = new Date()): Promise<void> {
+    const { newcomer, charges, recipients } = this.#counted
+    const exceeded = await findExceeded(on, charges, recipients, now)
+    if (exceeded) throw sendLimitExceeded(exceeded, now)
+    await this.#newRecipients.check(on, newcomer, now)
+  }
+
+  /** Counts the message, in the transaction that accepts it. @throws ApiError 429: the transaction must not commit. */
+  async charge(tx: Tx, now: Date): Promise<void> {
+    const { newcomer, charges, recipients } = this.#counted
+    const exceeded = await chargeRecipients(tx, newcomer.organizationId, charges, recipients, now)
+    if (exceeded) throw sendLimitExceeded(exceeded, now)
+    await this.#newRecipients.count(tx, newcomer, now)
+  }
+}
+
+/** The quotas of an installation, and of organizations that have others. */
+export class Quotas {
+  readonly #limits: SendLimits
+  readonly #newRecipients: NewRecipients
+
+  constructor({ limits, ramp }: QuotasOptions) {
+    this.#limits = limits
+    this.#newRecipients = new NewRecipients(ramp)
+  }
+
+  /** What a message counts against. @param addresses of its recipients, normalized, each once. */
+  of(caller: Caller, inbox: CallerInbox, addresses: readonly string[]): Quota {
+    const { organization_id: organizationId, unverified, send_limits: own, verified_at: verifiedAt } = caller
+    const scopes = { organization: organizationId, pod: inbox.pod_id, inbox: inbox.uid }
+    const self = normalizeAddress(inbox.address)
+    const newcomer = {
+      organizationId,
+      verifiedAt: verifiedAt === undefined ? undefined : new Date(verifiedAt),
+      addresses: addresses.filter((address) => address !== self),
+    }
+    const charges = chargesOf(limitsOf(this.#limits, own), scopes, unverified)
+    return new Quota({ newcomer, charges, recipients: addresses.length }, this.#newRecipients)
+  }
+}
