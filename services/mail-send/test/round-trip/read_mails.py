@@ -11,7 +11,9 @@ from email.utils import getaddresses
 def addresses(raw, name):
     # The parser of policy.default leaves the blank between two encoded words of a name (RFC 2047 6.2) up to Python 3.12.
     fields = message_from_bytes(raw, policy=policy.compat32).get_all(name, [])
-    return [[str(make_header(decode_header(shown))), address] for shown, address in getaddresses(fields)]
+    # It also ends a quoted name at a CR, so lines are unfolded first.
+    unfolded = [field.replace("\r\n", "") for field in fields]
+    return [[str(make_header(decode_header(shown))), address] for shown, address in getaddresses(unfolded)]
 
 
 def body(mail, kind):
