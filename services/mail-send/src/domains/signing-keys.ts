@@ -15,25 +15,29 @@ const KEPT_MS = 10 * 60_000
  */
 export class SigningKeys {
   readonly #owner: ServiceClient<'mail-send'> | undefined
-  readonly #known = new LRUCache<string, DkimKeys>({ max: MOST, ttl: KEPT_MS })
+  readonly #known: LRUCache<string, DkimKeys>
 
   /** @param owner absent in an installation without custom domains. */
   constructor(owner: ServiceClient<'mail-send'> | undefined) {
     this.#owner = owner
+    const fetchMethod = (id: string) => this.#ask(id)
+    this.#known = new LRUCache({ max: MOST, ttl: KEPT_MS, fetchMethod })
   }
 
   /**
-   * The key of a registration.
+   * The key of a registration. Those who need it at the same time wait for one answer.
    * @throws ApiError 403 when it was deleted, or may not send; UpstreamError when its owner does not answer.
    */
   async of(registrationId: string): Promise<DkimKeys> {
-    const known = this.#known.get(registrationId)
-    if (known) return known
-    const answer = await this.#owner?.call('domains-dns.getSigningKey', { domain_uid: registrationId })
-    if (!answer?.key) throw new ApiError('domain_not_verified')
-    const { domain, selector, private_key: pem } = answer.key
-    const keys: DkimKeys = { domain, keys: [{ selector, privateKey: createPrivateKey(pem) }] }
-    this.#known.set(registrationId, keys)
+    const keys = await this.#known.fetch(registrationId)
+    if (!keys) throw new ApiError('domain_not_verified')
     return keys
+  }
+
+  async #ask(registrationId: string): Promise<DkimKeys | undefined> {
+    const answer = await this.#owner?.call('domains-dns.getSigningKey', { domain_uid: registrationId })
+    if (!answer?.key) return undefined
+    const { domain, selector, private_key: pem } = answer.key
+    return { domain, keys: [{ selector, privateKey: createPrivateKey(pem) }] }
   }
 }

@@ -3,7 +3,7 @@ import type { ForwardBody, ReplyAllBody, ReplyBody, SendBody, SendDraftBody } fr
 import type { SentMessage } from '@restante/contracts/resources'
 import type { SentCopy } from '@restante/contracts/schemas'
 import { LIMITS } from '@restante/contracts/vocabulary'
-import { listNames, normalizeAddress, type OpenImage, type OutgoingAttachment } from '@restante/mime'
+import { type DkimKeys, listNames, normalizeAddress, type OpenImage, type OutgoingAttachment } from '@restante/mime'
 import type { Database, Tx } from '@restante/service/database'
 import { ApiError } from '@restante/service/errors'
 import { BodyMemoryLimiter, type ServiceClient, type YieldSlot } from '@restante/service/http'
@@ -103,6 +103,7 @@ export interface SenderOptions {
 interface Composition {
   readonly inbox: CallerInbox
   readonly domain: SendingDomain
+  readonly dkim: DkimKeys | undefined
   readonly recipients: Recipients
   readonly attachments: readonly OutgoingAttachment[]
   /** Whether it tells of its opening. */
@@ -177,6 +178,7 @@ export class Sender {
     requireSending(caller)
     const recipients = recipientsOf(outgoing, inbox)
     const domain = await this.#options.domains.of(inbox.address, caller.organization_id)
+    const dkim = await domain.dkim()
     const { track_opens: tracked = false, html } = outgoing.command.body
     if (tracked) requireTracking(domain, html)
     const envelope = uniqueAddresses(recipients)
@@ -200,7 +202,7 @@ export class Sender {
       const attachments = await this.#load(outgoing, files, request, count)
       const bytes = attachments.reduce((sum, { content }) => sum + content.length, 0)
       const accept = async (): Promise<SentCopy> => {
-        const composed = await this.#compose(outgoing, { inbox, domain, recipients, attachments, tracked })
+        const composed = await this.#compose(outgoing, { inbox, domain, dkim, recipients, attachments, tracked })
         // A caller that has disconnected retries: as long as this message is not accepted, that makes no second one.
         request.signal.throwIfAborted()
         await this.#checkRights(request, addresses)
@@ -258,7 +260,7 @@ export class Sender {
     return stored > 0 || forwarded.length > 0 || given.some(isRemote) ? yieldSlot(load) : load()
   }
 
-  async #compose(
+  #compose(
     { command, given, answered }: Outgoing,
     { domain, tracked, ...ready }: Composition,
   ): Promise<ComposedMessage> {
@@ -270,7 +272,6 @@ export class Sender {
       answered,
       isForward: command.kind === 'forward',
       date: new Date(),
-      dkim: await domain.dkim(),
       sharedDomain: domain.isShared,
       ...(tracked && domain.trackingHost !== undefined && { tracking: { openImage, host: domain.trackingHost } }),
     })

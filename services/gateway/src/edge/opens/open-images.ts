@@ -12,6 +12,8 @@ export interface OpenImagesOptions {
 const PATH = '/o/'
 const TOKEN = /^[\w-]{43}$/
 const METHODS = 'GET, HEAD'
+/** The image waits for its record at most this long. */
+const RECORD_MS = 1_000
 /** One transparent pixel. */
 const GIF = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')
 const HEADERS = {
@@ -58,7 +60,7 @@ export class OpenImages {
     exchange.facts['peer'] = peerOf(exchange.request)
     if (!TOKEN.test(token)) return
     try {
-      await mailSend.call('mail-send.recordOpen', { token })
+      await mailSend.call('mail-send.recordOpen', { token }, RECORD_MS)
     } catch (error) {
       if (!(error instanceof UpstreamError)) throw error
       exchange.log.warn({ err: error }, 'opening could not be recorded')
