@@ -59,16 +59,18 @@ export class OutboundScan {
       await db.transaction((tx) => this.#reject(tx, send, destination))
       return 'rejected'
     }
-    const failures = await scans.claim(db, send_id)
-    return failures === undefined ? 'busy' : this.#conclude(send, destination, await this.#scan(send, failures))
+    // The claim is made when there is room: it must not run out while others are scanned.
+    const scanned = await this.#memory.within(send.size, async () => {
+      const failures = await scans.claim(db, send_id)
+      return failures === undefined ? undefined : this.#scan(send, failures)
+    })
+    return scanned === undefined ? 'busy' : this.#conclude(send, destination, scanned)
   }
 
-  async #scan({ id, size }: SendRecord, failures: number): Promise<VirusVerdict> {
+  async #scan({ id }: SendRecord, failures: number): Promise<VirusVerdict> {
     const { db, blobs, scanner, log } = this.#options
     try {
-      return await this.#memory.within(size, async () =>
-        scanner.scan({ id, attempts: failures + 1 }, await blobs.buffer(outboundBlob(id))),
-      )
+      return await scanner.scan({ id, attempts: failures + 1 }, await blobs.buffer(outboundBlob(id)))
     } catch (error) {
       // The attempt finds out, and gives the message up when its time is over.
       if (error instanceof BlobNotFoundError) return 'unscanned'

@@ -3,7 +3,7 @@ import type { VirusVerdict } from '@restante/virus-scan'
 import { SEND_COLUMNS, type SendRecord, type SendRow, sendOf } from '../outbound/sends.ts'
 import type { DeliveryState, OpenDelivery } from '../outcome/delivery.ts'
 
-/** Longer than a scan takes, with the wait for its turn and a probe. */
+/** Longer than a scan takes, with a probe. */
 const LEASE = `interval '2 minutes'`
 
 const FIND = sql<SendRow & { virus_verdict: VirusVerdict | null }, [sendId: string]>(
