@@ -77,7 +77,7 @@ const variables = z.object({
     'Maximum number of mails per hour for one organization; one network may use a quarter of it',
   ),
   INBOUND_OPERATOR_MAILS: rate(LIMITS.inbound.operatorMails).describe(
-    'Maximum number of mails per hour to postmaster@ and abuse@; one network may use a quarter of it',
+    'Maximum number of mails per hour to postmaster@ and abuse@; one network may use a twentieth of it',
   ),
   ORGANIZATION_STORAGE_MB: env
     .integer(undefined, 1_000_000_000, 1)

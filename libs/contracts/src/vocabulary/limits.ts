@@ -158,7 +158,7 @@ export const LIMITS = {
     networkBytes: 20_000 * MB,
     inboxMails: 2_000,
     organizationMails: 20_000,
-    /** Mails to the operator per hour, of which one network gets a quarter, and the size of one of them. */
+    /** Mails to the operator per hour, of which one network gets a twentieth, and the size of one of them. */
     operatorMails: 500,
     operatorBytes: 10 * MB,
     parseMemoryMb: 256,

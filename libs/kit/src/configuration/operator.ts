@@ -9,6 +9,8 @@ export interface Operator {
   readonly isInside: boolean
   /** The addresses, normalized; `postmaster` without a domain is one of them (RFC 5321 4.5.1). */
   readonly names: ReadonlySet<string>
+  /** The domain of return paths. */
+  readonly bounces: string
   /** The address that marks forwarded mail, so that one that comes back is recognised. */
   readonly mark: string
 }
@@ -27,10 +29,7 @@ export const operatorVariables = {
         'Mail address of the operator: gets the mail to postmaster@ and abuse@ of DEFAULT_DOMAIN and BOUNCE_DOMAIN; the same for mail-ingest and mail-send',
       ),
   }),
-  check: (given: OperatorGiven) =>
-    operatorOf(given).names.has(given.OPERATOR_ADDRESS.toLowerCase())
-      ? ['OPERATOR_ADDRESS must not be one of the addresses whose mail is forwarded to it']
-      : [],
+  check: (given: OperatorGiven) => problemsOf(operatorOf(given)),
   configure: (given: OperatorGiven) => ({ operator: operatorOf(given) }),
 }
 
@@ -38,6 +37,12 @@ interface OperatorGiven {
   readonly OPERATOR_ADDRESS: string
   readonly DEFAULT_DOMAIN: string
   readonly BOUNCE_DOMAIN?: string | undefined
+}
+
+function problemsOf({ address, names, bounces }: Operator): string[] {
+  if (names.has(address.toLowerCase()))
+    return ['OPERATOR_ADDRESS must not be one of the addresses whose mail is forwarded to it']
+  return address.endsWith(`@${bounces}`) ? ['OPERATOR_ADDRESS must not be at BOUNCE_DOMAIN, which has no inboxes'] : []
 }
 
 /** The operator, by the variables. Pure. */
@@ -51,6 +56,7 @@ export function operatorOf({ OPERATOR_ADDRESS: given, DEFAULT_DOMAIN, BOUNCE_DOM
     address: `${given.slice(0, at)}@${domain}`,
     isInside: domain === shared,
     names: new Set(['postmaster', ...names]),
+    bounces,
     mark: `postmaster@${shared}`,
   }
 }

@@ -42,6 +42,8 @@ export type Admission =
 
 /** One network may take a quarter of what an inbox or organization may receive. */
 const SHARE = 4
+/** The same of the mails to the operator: whoever has a few networks must not be able to silence all others. */
+const OPERATOR_SHARE = 20
 /** Most client addresses for which the MAC of the network is cached. When there are more, the cache is cleared. */
 const KEPT_NETWORKS = 10_000
 
@@ -96,7 +98,10 @@ export class InboundRates {
     const group = 'operator'
     const network = source.kind === 'peer' ? this.#network(source.address) : (source.organizationId ?? 'installation')
     return this.#take([
-      { counter: { name: 'operator_from_network', group, key: network, limit: shareOf(limit) }, amount: 1 },
+      {
+        counter: { name: 'operator_from_network', group, key: network, limit: shareOf(limit, OPERATOR_SHARE) },
+        amount: 1,
+      },
       { counter: { name: 'operator', group, key: 'all', limit }, amount: 1 },
     ])
   }
@@ -151,6 +156,6 @@ export class InboundRates {
   }
 }
 
-function shareOf(limit: number): number {
-  return Math.max(1, Math.floor(limit / SHARE))
+function shareOf(limit: number, share = SHARE): number {
+  return Math.max(1, Math.floor(limit / share))
 }

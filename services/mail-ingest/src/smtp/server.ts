@@ -21,7 +21,7 @@ import { type CertificateFiles, certificateVersion, readCertificate, selfSigned 
 import { checkedContent, drain } from './protocol/content.ts'
 import { GuardedServer } from './protocol/guarded-server.ts'
 import { noMailAtDomain, noSuchMailbox, Refusal, refusalFor } from './refusal.ts'
-import { countsOf, destinationsOf, envelopeOf, outcomeOf, type Session } from './session.ts'
+import { countsOf, destinationsOf, envelopeOf, isApart, outcomeOf, type Session } from './session.ts'
 import { smtpConnections, smtpMails, smtpRecipients } from './telemetry.ts'
 
 export interface SmtpEdgeOptions {
@@ -197,6 +197,7 @@ export class SmtpEdge implements Component {
     if (session.named >= this.#options.maxRecipients) return new Refusal(452, '4.5.3 Too many recipients')
     try {
       const recipient = await this.#options.recipients.find(address)
+      if (isApart(recipient, session.recipients.values())) return new Refusal(452, '4.5.3 Send this recipient apart')
       const limited = await this.#limit(session, recipient)
       if (limited) {
         smtpRecipients.inc({ outcome: 'limited' })

@@ -68,14 +68,25 @@ export function outcomeOf(recipient: Recipient): string {
   return recipient.kind === 'unknown' && recipient.why === 'domain' ? 'unknown_domain' : recipient.kind
 }
 
+/**
+ * Whether a recipient needs a mail of its own: what the operator gets is smaller and refused for more reasons, which must
+ * not be reasons to refuse the mail of an inbox. Senders repeat those that were answered with 452 (RFC 5321 4.5.3.1.10).
+ */
+export function isApart(recipient: Recipient, others: Iterable<Recipient>): boolean {
+  if (recipient.kind === 'unknown') return false
+  const forOperator = recipient.kind === 'operator'
+  return [...others].some(({ kind }) => (kind === 'operator') !== forOperator)
+}
+
 /** Recipients with the same target get one copy. */
 function targetOf(recipient: Exclude<Recipient, { kind: 'unknown' | 'dropped' }>): string {
   switch (recipient.kind) {
     case 'inbox':
       return recipient.answer.inbox_uid
     case 'complaint':
-    case 'operator':
       return `${recipient.kind} ${recipient.given.toLowerCase()}`
+    case 'operator':
+      return recipient.kind
     case 'report':
     case 'unsubscribe':
       return `${recipient.kind} ${recipient.deliveryId}`

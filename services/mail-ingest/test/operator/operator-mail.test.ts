@@ -19,7 +19,7 @@ beforeAll(async () => {
     MAIL_SEND_URL: mailSend.url,
     CLAMD_URL: clamd.url,
     RATE_LIMIT_EXEMPT_LOOPBACK: 'false',
-    INBOUND_OPERATOR_MAILS: '40',
+    INBOUND_OPERATOR_MAILS: '200',
   })
 }, 60_000)
 afterAll(async () => {
@@ -43,7 +43,7 @@ let networks = 0
 /** A client in a network that no other test connects from: each gets a quarter of what the operator may receive. */
 const client = () => `127.101.${++networks}.1`
 const letter = (text: string = randomUUID()) => `From: Ada <ada@customer.test>\r\nSubject: Hi\r\n\r\n${text}\r\n`
-const send = (to: string, raw = letter(), localAddress = client()) =>
+const send = (to: string | string[], raw = letter(), localAddress = client()) =>
   sendMail({ port: fixture.smtpPort, localAddress, envelope: { from: 'ada@customer.test', to }, raw })
 const forwardedOne = () => waitFor(() => forwarded[0], { what: 'the mail to be forwarded', timeout: 15_000 })
 const idle = () =>
@@ -145,7 +145,7 @@ describe('mail to the operator', () => {
     await smtp.quit()
   }, 30_000)
 
-  it('is deferred beyond a quarter of the limit from one network; others still arrive', async () => {
+  it('is deferred beyond a twentieth of the limit from one network; others still arrive', async () => {
     const flood = client()
     for (let mail = 0; mail < 10; mail++) await send('postmaster@mail.test', letter(), flood)
     await expect(send('abuse@mail.test', letter(), flood)).rejects.toMatchObject({ responseCode: 451 })
@@ -153,6 +153,22 @@ describe('mail to the operator', () => {
     await idle()
     expect(forwarded).toHaveLength(11)
   }, 30_000)
+})
+
+describe('mail to the operator in one transaction', () => {
+  it('under several of its addresses is forwarded once', async () => {
+    await send(['postmaster@mail.test', 'abuse@mail.test'], letter())
+    await forwardedOne()
+    await idle()
+    expect(forwarded).toHaveLength(1)
+  })
+
+  it('is apart from mail to an inbox, whose own limits apply', async () => {
+    const { address } = await fixture.inbox()
+    const { accepted, rejected, rejectedErrors } = await send([address, 'abuse@mail.test'])
+    expect([accepted, rejected]).toEqual([[address], ['abuse@mail.test']])
+    expect(rejectedErrors).toMatchObject([{ responseCode: 452 }])
+  })
 })
 
 describe('mail to the operator from an inbox here', () => {
