@@ -2,7 +2,8 @@ import type { Bench } from '../harness/bench.ts'
 import { consumer } from './consumer.ts'
 import { gateway } from './gateway.ts'
 import { latency } from './latency.ts'
-import { mailbox } from './mailbox.ts'
+import { lists } from './lookups/lists.ts'
+import { mailbox } from './lookups/mailbox.ts'
 import { memory } from './memory.ts'
 import { pipeline } from './pipeline.ts'
 import { queue } from './queue.ts'
@@ -10,4 +11,15 @@ import { sending } from './sending.ts'
 import { smtp } from './smtp.ts'
 
 /** Every bench, in the order in which they run. */
-export const benches: readonly Bench[] = [memory, latency, smtp, pipeline, mailbox, gateway, consumer, queue, sending]
+export const benches: readonly Bench[] = [
+  memory,
+  latency,
+  smtp,
+  pipeline,
+  mailbox,
+  gateway,
+  consumer,
+  queue,
+  sending,
+  lists,
+]

@@ -22,7 +22,11 @@ interface DeliveryFacts {
 const events = {
   'message.accepted': { schema: sentCopy, summary: 'A send was accepted: the mailbox has its copy from now on.' },
   'delivery.handed_over': {
-    schema: z.object({ ...delivery, recipients }),
+    schema: z.object({
+      ...delivery,
+      recipients,
+      inside: z.int().optional().meta({ description: 'How many of them are inboxes of the installation.' }),
+    }),
     summary: 'The mail left: at most once per message, with all its recipients.',
   },
   'delivery.delivered': {

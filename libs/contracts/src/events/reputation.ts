@@ -19,12 +19,13 @@ type DeliveryEvent = EventOf<(typeof topics)['mail.deliveries']>
 /**
  * How a fact about sent mail counts for the reputation of its organization (mail 15.3, identity 9.3). A bounce counts when
  * the address is at fault (`Permanent`): a full mailbox, a dead network or the operator says nothing about whom the
- * organization writes to. A report that anyone could have written does not count.
+ * organization writes to. A report that anyone could have written does not count. Nor do inboxes of the installation, among
+ * which anyone could send any amount.
  */
 export function countedIn({ type, payload }: DeliveryEvent): ReputationCounts {
   switch (type) {
     case 'delivery.handed_over':
-      return { sent: payload.recipients.length, bounced: 0, complained: 0 }
+      return { sent: payload.recipients.length - (payload.inside ?? 0), bounced: 0, complained: 0 }
     case 'delivery.bounced': {
       const counts = payload.type === 'Permanent' && payload.unproven !== true
       return { sent: 0, bounced: counts ? payload.recipients.length : 0, complained: 0 }
@@ -36,6 +37,8 @@ export function countedIn({ type, payload }: DeliveryEvent): ReputationCounts {
   }
 }
 
+/** The rates of a period. Mail to a domain without a server never leaves, and bounces all the same: it counts as sent. */
 export function ratesOf({ sent, bounced, complained }: ReputationCounts): ReputationRates {
-  return sent === 0 ? { bounce: null, complaint: null } : { bounce: bounced / sent, complaint: complained / sent }
+  const tried = Math.max(sent, bounced)
+  return tried === 0 ? { bounce: null, complaint: null } : { bounce: bounced / tried, complaint: complained / tried }
 }

@@ -62,8 +62,8 @@ export class Reports {
 
 /** A report may arrive before the outcome of the delivery is recorded. */
 async function publish(recording: Recording, { send }: ReportedDelivery, item: Occurrence): Promise<void> {
-  const recipients = await markHandedOver(recording.tx, send.id)
-  const occurrences: Occurrence[] = recipients ? [{ kind: 'handed_over', recipients }, item] : [item]
+  const sent = await markHandedOver(recording.tx, send.id)
+  const occurrences: Occurrence[] = sent ? [{ kind: 'handed_over', ...sent }, item] : [item]
   await publishOccurrences(recording, send, occurrences)
 }
 

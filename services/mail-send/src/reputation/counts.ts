@@ -23,7 +23,7 @@ select organization_id, sum(sent)::int as sent, sum(bounced)::int as bounced, su
   from reputation_counts c
  where hour > now() - interval '24 hours'
  group by organization_id
-having sum(sent) >= $1 and sum(bounced) + sum(complained) > 0`)
+having greatest(sum(sent), sum(bounced)) >= $1 and sum(bounced) + sum(complained) > 0`)
 
 const WARN = sql<{ organization_id: string }, [organizationId: string]>(`
 insert into reputations as known (organization_id, warned_at) values ($1, now())

@@ -61,12 +61,13 @@ const OF_ORGANIZATION = [
   DELETE_ENTRIES_OF_ORGANIZATION,
   `delete from take_overs where organization_id in
     (select organization_id from take_overs where organization_id = $1 limit $2) returning 1 as one`,
+  // Before refusals, as the outcomes of deliveries are recorded.
+  ...DELETE_REPUTATION_OF_ORGANIZATION,
   `delete from refusals where (organization_id, address) in
     (select organization_id, address from refusals where organization_id = $1 limit $2) returning 1 as one`,
   `delete from send_counts where ctid = any(array(
     select ctid from send_counts where organization_id = $1 limit $2)) returning 1 as one`,
   ...DELETE_RAMPS_OF_ORGANIZATION,
-  ...DELETE_REPUTATION_OF_ORGANIZATION,
 ].map((text) => sql<Affected, Batch>(text))
 const SENDS_LEFT = sql<{ id: string }, [organizationId: string]>(
   'select id from sends where organization_id = $1 limit 1',

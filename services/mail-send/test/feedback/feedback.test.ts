@@ -5,11 +5,11 @@ import { deliverShuffled, deliverTwiceAndSwapped } from '@restante/messaging/tes
 import { ReturnPath } from '@restante/mime'
 import { sql } from '@restante/service/database'
 import { countRows, queryRows } from '@restante/testkit'
-import { unsubscribeLink } from '../src/delivery/open-delivery.ts'
-import { feedbackConsumer } from '../src/feedback/consumers.ts'
-import { type BounceReported, Reports } from '../src/feedback/reports.ts'
-import { Unsubscribing } from '../src/unsubscribe/unsubscribing.ts'
-import { DOMAIN, type Fixture, factOf, factsAbout, inboxCaller, startWorld } from './support/fixture.ts'
+import { unsubscribeLink } from '../../src/delivery/open-delivery.ts'
+import { feedbackConsumer } from '../../src/feedback/consumers.ts'
+import { type BounceReported, Reports } from '../../src/feedback/reports.ts'
+import { Unsubscribing } from '../../src/unsubscribe/unsubscribing.ts'
+import { DOMAIN, type Fixture, factOf, factsAbout, inboxCaller, startWorld } from '../support/fixture.ts'
 
 type FeedbackEvent = EventOf<(typeof topics)['mail.feedback']>
 

@@ -3,10 +3,10 @@ import { openBlobStore } from '@restante/blobs'
 import { countedIn, ratesOf } from '@restante/contracts/events'
 import { createLogger } from '@restante/service/telemetry'
 import { countRows, type PeerAnswer, queryRows, waitFor } from '@restante/testkit'
-import { reputationFindings } from '../src/reputation/reputation.ts'
-import { findingOf } from '../src/reputation/thresholds.ts'
-import { Sweeper } from '../src/retention/sweeper.ts'
-import { type Fixture, factOf, inboxCaller, startWorld } from './support/fixture.ts'
+import { reputationFindings } from '../../src/reputation/reputation.ts'
+import { findingOf } from '../../src/reputation/thresholds.ts'
+import { Sweeper } from '../../src/retention/sweeper.ts'
+import { DOMAIN, type Fixture, factOf, inboxCaller, startWorld } from '../support/fixture.ts'
 
 type SendingCaller = ReturnType<typeof inboxCaller>
 
@@ -108,6 +108,17 @@ describe('what is counted for the reputation of an organization', () => {
     expect(await countsOf(caller)).toEqual({ sent: 10, bounced: 10, complained: 0 })
   })
 
+  it('is no mail to inboxes of the installation', async () => {
+    const inside = inboxCaller()
+    fixture.peers.answers['gateway.resolveRecipients'] = async ({ addresses }) => ({
+      recipients: addresses.map((given) => ({ status: 'unknown', given })),
+    })
+    const body = { to: `nobody-${randomUUID()}@${DOMAIN}`, text: 'words' }
+    const answer = await fixture.call('messages.send', inside, { path: '/messages/send', body })
+    await factOf(fixture, answer.body['message_id'], 'delivery.bounced')
+    expect(await countsOf(inside)).toMatchObject({ sent: 0 })
+  })
+
   it('is deleted after a day, with what was found', async () => {
     const caller = inboxCaller()
     await sent(caller, [5, 0, 0], 26)
@@ -199,6 +210,12 @@ describe('the definition of the rates', () => {
   }
   const facts = { ...about, message_id: '<1@a.test>', timestamp: new Date().toISOString(), recipients: ['a@b.test'] }
 
+  it('leaves out inboxes of the installation, and counts what bounced without leaving', () => {
+    const payload = { ...facts, recipients: ['a@b.test', 'c@here.test', 'd@here.test'], inside: 2 }
+    expect(countedIn({ type: 'delivery.handed_over', payload } as Parameters<typeof countedIn>[0]).sent).toBe(1)
+    expect(ratesOf({ sent: 0, bounced: 50, complained: 0 })).toEqual({ bounce: 1, complaint: 0 })
+  })
+
   it('leaves out reports that anyone could have written', () => {
     const bounced = { ...facts, type: 'Permanent', sub_type: 'NoEmail' } as const
     const complained = { ...facts, type: 'abuse', sub_type: 'abuse' }
@@ -211,7 +228,7 @@ describe('the definition of the rates', () => {
   })
 
   it('has no rate of nothing, and prefers the gravest finding', () => {
-    expect(ratesOf({ sent: 0, bounced: 5, complained: 0 })).toEqual({ bounce: null, complaint: null })
+    expect(ratesOf({ sent: 0, bounced: 0, complained: 0 })).toEqual({ bounce: null, complaint: null })
     const thresholds = { bounce: { warn: 0.05, suspend: 0.1 }, complaint: { warn: 0.005, suspend: 0.01 } }
     expect(findingOf(thresholds, { sent: 1_000, bounced: 60, complained: 10 })).toEqual({
       consequence: 'suspend',

@@ -6,6 +6,7 @@ import type { Occurrence } from '../outcome/delivery-events.ts'
 import { publishOccurrences } from '../outcome/publish.ts'
 import { type Recording, suppressBounced } from '../outcome/suppressions.ts'
 import { saveDecision } from './store.ts'
+import { installationMailFailures } from './telemetry.ts'
 
 export interface Decided {
   readonly delivery: BegunDelivery
@@ -39,10 +40,11 @@ export class Decisions {
     }
     const occurrences: Occurrence[] = []
     if (own.some(({ decision }) => decision.verdict.mta !== undefined)) {
-      const recipients = await markHandedOver(tx, send.id)
-      if (recipients) occurrences.push({ kind: 'handed_over', recipients })
+      const sent = await markHandedOver(tx, send.id)
+      if (sent) occurrences.push({ kind: 'handed_over', ...sent })
     }
     occurrences.push(...occurrencesOf(own), ...(await this.#rejected(tx, send, own)))
+    if (send.origin.kind === 'system') installationMailFailures.inc(bouncedIn(own).length)
     const recording = { tx, outbox: this.#outbox }
     await publishOccurrences(recording, send, occurrences)
     await this.#notices.schedule(tx, send.origin.kind === 'inbox' ? bouncedIn(own) : [])
@@ -55,7 +57,8 @@ export class Decisions {
     const [first] = rejected
     if (!first) return []
     const reason = first.decision.verdict.text
-    if (await markRejected(tx, send.id)) return [{ kind: 'rejected', reason }]
+    const was = await markRejected(tx, send.id)
+    if (was !== 'sent') return was === 'waiting' ? [{ kind: 'rejected', reason }] : []
     const recipients = rejected.map(({ delivery }) => delivery.recipient)
     return [{ kind: 'bounced', recipients, bounce: UNDETERMINED, diagnostic: reason }]
   }

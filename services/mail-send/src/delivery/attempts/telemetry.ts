@@ -22,6 +22,10 @@ export const firstAttemptDelay = new Histogram({
   labelNames: ['route'],
   buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 300],
 })
+export const installationMailFailures = new Counter({
+  name: 'restante_installation_mail_failures_total',
+  help: 'Mails of the installation itself (codes, mail to the operator) that were refused for good',
+})
 export const unknownOutcomes = new Counter({
   name: 'restante_delivery_unknown_outcomes_total',
   help: 'Deliveries retried although a server may have taken them before a crash: possible duplicates',

@@ -25,6 +25,13 @@ export interface SendRecord {
   readonly returnPath: string | undefined
 }
 
+/** The recipients of a message that was sent. */
+export interface HandedOver {
+  readonly recipients: string[]
+  /** How many of them are inboxes of the installation. */
+  readonly inside: number
+}
+
 /** The name of the blob with the bytes of an outgoing message. */
 export function outboundBlob(sendId: string): string {
   return `outbound/${sendId}`
@@ -49,27 +56,31 @@ export interface SendRow {
 export const SEND_COLUMNS =
   's.id, s.organization_id, s.pod_id, s.inbox_uid, s.thread_id, s.message_id, s.size, s.sha256, s.accepted_at, s.unsubscribable, s.return_path'
 
-const HAND_OVER = sql<{ recipients: string[] }, [sendId: string]>(`
+const HAND_OVER = sql<HandedOver, [sendId: string]>(`
 update sends
    set handed_over_at = now()
  where id = $1 and handed_over_at is null
-returning array(select recipient from deliveries where send_id = sends.id order by recipient) as recipients`)
+returning array(select recipient from deliveries where send_id = sends.id order by recipient) as recipients,
+          (select count(*)::int from deliveries where send_id = sends.id and inside) as inside`)
 
-const REJECT = sql<{ id: string }, [sendId: string]>(`
-update sends
-   set rejected_at = now()
- where id = $1 and handed_over_at is null and rejected_at is null
-returning id`)
+const REJECT = sql<{ was: 'waiting' | 'rejected' | 'sent' }, [sendId: string]>(`
+with known as (
+  select id, case when handed_over_at is not null then 'sent' when rejected_at is not null then 'rejected'
+                  else 'waiting' end as was
+    from sends where id = $1 for update
+), marked as (
+  update sends set rejected_at = now() from known where sends.id = known.id and known.was = 'waiting'
+)
+select was from known`)
 
 /** Marks that the message was sent. @returns all its recipients the first time, undefined afterwards. */
-export async function markHandedOver(on: Queryable, sendId: string): Promise<string[] | undefined> {
-  const [first] = await on.query(HAND_OVER, sendId)
-  return first?.recipients
+export async function markHandedOver(on: Queryable, sendId: string): Promise<HandedOver | undefined> {
+  return (await on.query(HAND_OVER, sendId))[0]
 }
 
-/** Marks that the message will never be sent. @returns false when it was sent, or is marked already. */
-export async function markRejected(on: Queryable, sendId: string): Promise<boolean> {
-  return (await on.query(REJECT, sendId)).length > 0
+/** Marks that the message will never be sent, unless it was. @returns what it was before. */
+export async function markRejected(on: Queryable, sendId: string): Promise<'waiting' | 'rejected' | 'sent'> {
+  return (await on.query(REJECT, sendId))[0]?.was ?? 'rejected'
 }
 
 /** The message of a row. */

@@ -10,7 +10,7 @@ export type ReportProof = 'proven' | 'unproven'
 
 /** What can happen to a message and some of its recipients. */
 export type Occurrence =
-  | { readonly kind: 'handed_over'; readonly recipients: string[] }
+  | { readonly kind: 'handed_over'; readonly recipients: string[]; readonly inside: number }
   | { readonly kind: 'delivered'; readonly recipients: string[]; readonly remote: string | undefined }
   | { readonly kind: 'delayed'; readonly recipients: string[]; readonly diagnostic: string | undefined }
   | {
@@ -28,7 +28,7 @@ export type Occurrence =
     }
   | { readonly kind: 'rejected'; readonly reason: string }
 
-type About = Omit<Extract<DeliveryEvent, { type: 'delivery.handed_over' }>['payload'], 'recipients'>
+type About = Omit<Extract<DeliveryEvent, { type: 'delivery.handed_over' }>['payload'], 'recipients' | 'inside'>
 
 /**
  * Builds events of `mail.deliveries`, in the order given. The installation's own mail has no mailbox that could show
@@ -54,7 +54,11 @@ function eventOf(about: About, item: Occurrence, at: EventMoment): DeliveryEvent
   const { recipients } = item
   switch (item.kind) {
     case 'handed_over':
-      return event('delivery.handed_over', { ...about, recipients }, at)
+      return event(
+        'delivery.handed_over',
+        { ...about, recipients, ...(item.inside > 0 && { inside: item.inside }) },
+        at,
+      )
     case 'delivered':
       return event('delivery.delivered', { ...about, recipients, remote: item.remote }, at)
     case 'delayed':

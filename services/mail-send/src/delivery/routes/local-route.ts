@@ -73,7 +73,12 @@ export class LocalRoute implements Route {
     const { name, mailIngest, content, returnPath } = this.#options
     if (this.#isForwarded(delivery.recipient)) return this.#forOperator(send, delivery)
     if (recipient?.status === 'paused') return taken(name)
-    if (recipient?.status !== 'deliver') return unknown(name)
+    if (recipient?.status !== 'deliver') {
+      // The inbox that the operator reads is missing: nothing is wrong with the address that was written to.
+      return this.#isOperator(delivery.recipient)
+        ? deferredBy('4.3.0', '451 4.3.0 Nobody reads this yet')
+        : unknown(name)
+    }
     const { organization_id, pod_id, inbox_uid } = recipient
     const fields = content.fieldsOf(send, delivery.id)
     const request = {
