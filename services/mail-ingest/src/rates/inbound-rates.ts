@@ -42,7 +42,7 @@ export type Admission =
 
 /** One network may take a quarter of what an inbox or organization may receive. */
 const SHARE = 4
-/** The same of the mails to the operator: whoever has a few networks must not be able to silence all others. */
+/** One network gets this part of the mails to the operator, so that a few networks cannot use up the limit for everyone. */
 const OPERATOR_SHARE = 20
 /** Most client addresses for which the MAC of the network is cached. When there are more, the cache is cleared. */
 const KEPT_NETWORKS = 10_000

@@ -84,7 +84,7 @@ export async function markWarned(tx: Tx, organizationId: string): Promise<boolea
   return (await tx.query(WARN, organizationId)).length > 0
 }
 
-/** Begins to count anew, after the operator has resumed an organization. */
+/** Deletes the counts of an organization that the operator has resumed, and remembers when that was. */
 export async function resetCounts(tx: Tx, organizationId: string, resumedAt: string): Promise<void> {
   if (!(await holdScopes(tx, [organizationId]))) return
   await tx.query(FORGET_COUNTS, organizationId)

@@ -28,8 +28,8 @@ const DAY_MS = 24 * 3_600_000
 
 /**
  * Judges the rates of bounces and complaints of each organization, again and again (mail 15.3). It keeps no state that a
- * crash could lose: what is above a threshold is above it at the next look, too. The gateway, who owns organizations,
- * suspends; it also knows when the operator resumed one, from which moment on it is counted anew.
+ * crash could lose: what is above a threshold is above it at the next look, too. The gateway owns organizations and suspends
+ * them. It also knows when the operator last resumed one; only mail after that counts.
  */
 export class Reputation extends Periodic {
   readonly #options: ReputationOptions

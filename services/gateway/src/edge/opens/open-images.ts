@@ -27,10 +27,10 @@ const HEADERS = {
 }
 
 /**
- * The image that tells of the opening of a message (mail 15.4). It is an image whatever its token is and whatever becomes
- * of the record: nobody who reads a mail must see that it failed, and nobody learns which tokens exist. There is no limit
- * of its rate, because providers load the images of all their users from few addresses; a forged token is found out by its
- * MAC, without a query.
+ * The image that tells of the opening of a message (mail 15.4). Every request gets the image, whether its token is valid and
+ * whether the opening could be recorded: a reader sees no broken image, and a stranger cannot find out which tokens exist.
+ * Requests are not limited by address, because providers load the images of all their users from few addresses. A forged
+ * token fails at its MAC and costs no query.
  */
 export class OpenImages {
   readonly #options: OpenImagesOptions

@@ -129,7 +129,7 @@ export class LocalRoute implements Route {
       {
         delivery_id: delivery.id,
         recipient: delivery.recipient,
-        mail_from: returnPath.addressFor(delivery.id),
+        mail_from: returnPath.addressFor(delivery.id, send.returnPath),
         ...(send.origin.kind === 'inbox' && { sender_organization_id: send.origin.organizationId }),
         blob: { name: outboundBlob(send.id), size: send.size, sha256: send.sha256 },
       },

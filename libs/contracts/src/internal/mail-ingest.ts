@@ -1,0 +1,188 @@
+import { z } from 'zod'
+import { NOTHING } from '../definition/define.ts'
+import { attachment } from '../resources/attachment.ts'
+import { blobReference, mailScope } from '../schemas/mail-scope.ts'
+import { sentCopy } from '../schemas/sent-copy.ts'
+import { RESTRICTED_LABELS } from '../vocabulary/labels.ts'
+import { LIMITS } from '../vocabulary/limits.ts'
+import { defineInternal, INTERNAL, internalGroup } from './define.ts'
+
+/** The message that is answered: the source of recipients, subject, threading headers and quote (mail 8.3). */
+export const replySource = z.object({
+  message_id: z.string(),
+  thread_id: z.guid(),
+  sent: z.boolean().meta({ description: "The inbox's own sent message." }),
+  timestamp: z.iso.datetime(),
+  from: z.string(),
+  author: z.string().optional().meta({
+    description: 'The mailbox that an answer goes to without Reply-To; absent where `From` names no single one.',
+  }),
+  to: z.array(z.string()),
+  cc: z.array(z.string()).optional(),
+  reply_to: z.array(z.string()).optional(),
+  subject: z.string().optional(),
+  references: z.array(z.string()),
+  text: z.string().optional(),
+  html: z.string().optional(),
+  attachments: z.array(attachment),
+})
+export type ReplySource = z.infer<typeof replySource>
+
+/** A file that was copied: what a message says of it, and what is now stored under the name of its blob. */
+export const copiedFile = attachment.omit({ attachment_id: true }).extend({ sha256: z.string() })
+export type CopiedFile = z.infer<typeof copiedFile>
+
+const visibleLabels = z
+  .array(z.enum(RESTRICTED_LABELS))
+  .max(RESTRICTED_LABELS.length)
+  .meta({ description: "What the caller's key may see (mail 4.4)." })
+const blobName = z
+  .string()
+  .regex(/^files\/[0-9a-f-]{36}$/)
+  .meta({ description: 'Where mail-send expects the bytes.' })
+
+/** Calls from mail-send to the owner of the mailbox. */
+export const mailIngestInternalOperations = internalGroup({
+  'mail-ingest.getReplySource': defineInternal({
+    ...INTERNAL,
+    id: 'mail-ingest.getReplySource',
+    path: '/internal/messages/reply-source',
+    service: 'mail-ingest',
+    callers: ['mail-send'],
+    summary: 'Read a message to reply to; without `source` it is unknown, or hidden from the caller',
+    body: z.object({
+      inbox_uid: z.guid(),
+      message_id: z.string(),
+      visible_labels: visibleLabels,
+    }),
+    response: z.object({ source: replySource.optional() }),
+  }),
+  /** Attachments that are sent again, without their bytes passing through the caller (drive 9.1). Repeatable. */
+  'mail-ingest.copyFiles': defineInternal({
+    ...INTERNAL,
+    id: 'mail-ingest.copyFiles',
+    path: '/internal/messages/copy-files',
+    service: 'mail-ingest',
+    callers: ['mail-send'],
+    summary: 'Copy attachments of a message, or what a download link names, to blobs of mail-send; all or none',
+    body: z.object({
+      source: z.union([
+        z.object({
+          inbox_uid: z.guid(),
+          message_id: z.string(),
+          visible_labels: visibleLabels,
+          attachments: z
+            .array(z.object({ attachment_id: z.string(), blob: blobName }))
+            .min(1)
+            .max(LIMITS.mime.parts),
+        }),
+        z.object({ link: z.string().meta({ description: 'Token of a download link.' }), blob: blobName }),
+      ]),
+      max_bytes: z.int().min(0).meta({ description: 'Of all of them together.' }),
+    }),
+    response: z.union([
+      z.object({ files: z.array(copiedFile).meta({ description: 'In the order of the request.' }) }),
+      z.object({ refused: z.enum(['no_message', 'no_attachment', 'no_link', 'too_large']) }),
+    ]),
+  }),
+  /** Makes the sender read its own write; the event does the same when this call fails. Twice has one effect. */
+  'mail-ingest.placeSent': defineInternal({
+    ...INTERNAL,
+    id: 'mail-ingest.placeSent',
+    path: '/internal/messages/place-sent',
+    service: 'mail-ingest',
+    callers: ['mail-send'],
+    summary: 'Put the copy of a sent message into its mailbox',
+    body: sentCopy,
+    response: NOTHING,
+  }),
+  /** Creates the same rows as SMTP, with the verdict `internal`. A repeated delivery returns the first outcome. */
+  'mail-ingest.acceptInbound': defineInternal({
+    ...INTERNAL,
+    id: 'mail-ingest.acceptInbound',
+    path: '/internal/inbound/accept',
+    service: 'mail-ingest',
+    callers: ['mail-send'],
+    summary: 'Hand over a mail for an inbox hosted here',
+    body: z.object({
+      delivery_id: z.guid(),
+      ...mailScope,
+      recipient: z.string(),
+      mail_from: z.string(),
+      sender_organization_id: z.guid().optional().meta({ description: 'Absent for mail of the installation itself.' }),
+      blob: blobReference.meta({ description: 'The raw message; the mailbox keeps a copy of its own.' }),
+      fields: z.string().max(4_096).optional().meta({
+        description: 'Header fields that only this recipient gets, each with its line break, in front of the message.',
+      }),
+    }),
+    response: z.object({
+      outcome: z.enum(['accepted', 'paused', 'unknown', 'limited', 'full', 'loop']).meta({
+        description: '`limited` (a rate) and `full` (the storage of the organization) pass: hand over again later.',
+      }),
+    }),
+  }),
+  /** Mail of an inbox here to `postmaster` or `abuse`, as it would arrive by SMTP. A repeated delivery has one effect. */
+  'mail-ingest.acceptForOperator': defineInternal({
+    ...INTERNAL,
+    id: 'mail-ingest.acceptForOperator',
+    path: '/internal/inbound/accept-for-operator',
+    service: 'mail-ingest',
+    callers: ['mail-send'],
+    summary: 'Hand over a mail to the operator of the installation',
+    body: z.object({
+      delivery_id: z.guid(),
+      recipient: z.string(),
+      mail_from: z.string(),
+      sender_organization_id: z.guid().optional().meta({ description: 'Absent for mail of the installation itself.' }),
+      blob: blobReference.meta({ description: 'The raw message.' }),
+    }),
+    response: z.object({
+      outcome: z
+        .enum(['accepted', 'limited', 'too_large', 'loop'])
+        .meta({ description: '`limited` (a rate) passes: hand over again later.' }),
+    }),
+  }),
+  /** A notice is in the sending inbox what a report of another server is. A repeated one returns the first outcome. */
+  'mail-ingest.acceptNotice': defineInternal({
+    ...INTERNAL,
+    id: 'mail-ingest.acceptNotice',
+    path: '/internal/inbound/accept-notice',
+    service: 'mail-ingest',
+    callers: ['mail-send'],
+    summary: 'Store a notice about a failed delivery in the inbox that sent the message',
+    body: z.object({
+      delivery_id: z.guid().meta({ description: 'Of the notice.' }),
+      ...mailScope,
+      recipient: z.string(),
+      message_id: z.string().meta({ description: 'Of the message that the notice is about.' }),
+      blob: blobReference,
+    }),
+    response: z.object({
+      outcome: z
+        .enum(['accepted', 'paused', 'unknown', 'limited', 'full', 'loop', 'unwanted', 'no_message'])
+        .meta({ description: 'Only `no_message` may change: while its copy is not placed yet.' }),
+    }),
+  }),
+  /** Signing up again with a known human's address must not open mail that has arrived (identity 5.1). */
+  'mail-ingest.hasReceivedMail': defineInternal({
+    ...INTERNAL,
+    id: 'mail-ingest.hasReceivedMail',
+    path: '/internal/inbound/exists',
+    service: 'mail-ingest',
+    callers: ['gateway'],
+    summary: 'Tell whether any mail was ever accepted for an organization',
+    body: z.object({ organization_id: z.guid() }),
+    response: z.object({ received: z.boolean() }),
+  }),
+  /** Unconfirmed organizations are deleted when they are inactive, which includes arriving mail (identity 5.4). */
+  'mail-ingest.receivedSince': defineInternal({
+    ...INTERNAL,
+    id: 'mail-ingest.receivedSince',
+    path: '/internal/inbound/since',
+    service: 'mail-ingest',
+    callers: ['gateway'],
+    summary: 'Find the organizations with mail that arrived since a time',
+    body: z.object({ organization_ids: z.array(z.guid()).max(500), since: z.iso.datetime() }),
+    response: z.object({ organization_ids: z.array(z.guid()) }),
+  }),
+})
