@@ -128,6 +128,10 @@ def webhooks(resource, *scope):
     assert webhook.secret.startswith("whsec_") and webhook.enabled is True
     assert resource.get(*scope, name).webhook_id == webhook.webhook_id
     assert webhook.webhook_id in [each.webhook_id for each in with_none(resource.list, *scope).webhooks]
+    changed = with_none(resource.update, *scope, name, event_types=["message.received"], enabled=False)
+    assert changed.event_types == ["message.received"] and changed.enabled is False
+    assert resource.update_headers(*scope, name, headers={"X-Tenant": "one"}) is None
+    assert resource.get_headers(*scope, name).header_names == ["X-Tenant"]
     assert resource.delete(*scope, webhook.webhook_id) is None
 
 

@@ -189,7 +189,7 @@ describe('the public client', () => {
   })
 
   describe('webhooks', () => {
-    it('are created, listed, read and deleted in each scope', async () => {
+    it('are created, listed, read, changed and deleted in each scope', async () => {
       const { inboxId } = await system.tenant.client.inboxes.create({})
       const url = 'http://127.0.0.1:9/hook'
       const webhook = await system.tenant.client.webhooks.create({
@@ -210,6 +210,17 @@ describe('the public client', () => {
       expect((await system.tenant.client.inboxes.webhooks.list(inboxId)).webhooks).toEqual([inInbox])
       expect((await system.tenant.client.pods.webhooks.list(system.tenant.id)).webhooks).toEqual([inInbox, inPod])
       expect((await system.tenant.client.webhooks.list()).webhooks).toEqual([inInbox, inPod, webhook])
+      const { client } = system.tenant
+      expect(await client.webhooks.update(webhook.webhookId, { eventTypes: ['message.sent'] })).toMatchObject({
+        eventTypes: ['message.sent'],
+        inboxIds: [inboxId],
+        secret: webhook.secret,
+      })
+      expect(
+        await client.pods.webhooks.update(system.tenant.id, inPod.webhookId, { addInboxIds: [inboxId] }),
+      ).toMatchObject({ podIds: [system.tenant.id], enabled: true })
+      await client.inboxes.webhooks.updateHeaders(inboxId, inInbox.webhookId, { headers: { 'X-Tenant': 'one' } })
+      expect(await client.webhooks.getHeaders(inInbox.webhookId)).toEqual({ headerNames: ['X-Tenant'] })
       await system.tenant.client.inboxes.webhooks.delete(inboxId, inInbox.webhookId)
       await system.tenant.client.pods.webhooks.delete(system.tenant.id, inPod.webhookId)
       await system.tenant.client.webhooks.delete(webhook.webhookId)

@@ -57,6 +57,7 @@ const CALLS: Readonly<Record<string, RightCall>> = {
   'lists.delete': { fresh: newEntry },
   'files.download': { fresh: newLink },
   'webhooks.create': { body: () => ({ url: 'http://127.0.0.1:9/', event_types: ['message.sent'] }) },
+  'webhooks.updateHeaders': { body: () => ({ headers: { 'x-tenant': 'one' } }) },
   'webhooks.delete': { fresh: newWebhook },
 }
 

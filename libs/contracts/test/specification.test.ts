@@ -67,7 +67,10 @@ DELETE /lists/{direction}/{type}/{entry}                     OPI list_entry_dele
 GET    /webhooks                                             OPI webhook_read      OPI 200
 POST   /webhooks                                             OPI webhook_create    OPI 200
 GET    /webhooks/{webhook_id}                                OPI webhook_read      OPI 200
+PATCH  /webhooks/{webhook_id}                                OPI webhook_update    OPI 200
 DELETE /webhooks/{webhook_id}                                OPI webhook_delete    OPI 204
+GET    /webhooks/{webhook_id}/headers                        OPI webhook_read      OPI 200
+PATCH  /webhooks/{webhook_id}/headers                        OPI webhook_update    OPI 204
 GET    /files/{token}                                        O   none              -   200
 GET    /draft-files/{token}                                  O   none              -   200
 GET    /                                                     O   any               OPI 101`

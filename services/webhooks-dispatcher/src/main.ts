@@ -21,6 +21,7 @@ export const service = defineService({
     const tenancy = kit.use(openTenancy({ kafka, db, log, timers }))
     const webhooks = {
       db,
+      timers,
       mutex: new KeyedMutex(),
       gateway: kit.peer('gateway'),
       box,

@@ -78,6 +78,7 @@ async function insert(
     headers: null,
     eventTypes: ['message.received'],
     filters: { podIds: pods, inboxes: inboxes.map(({ inboxUid, address }) => ({ uid: inboxUid, address })) },
+    isFiltered: home !== 'organization' || inboxes.length > 0 || pods.length > 0,
     visibleLabels: [],
     clientId: null,
     createdBy: null,

@@ -293,6 +293,31 @@ describe('the body for a webhook', () => {
       inbox_ids: ['a@x.example'],
     })
   })
+
+  it('may change nothing', () => {
+    expect(body('webhooks.update', {})).toEqual({})
+    expect(body('webhooks.update', { event_types: [], url: 1, secret: 1 })).toEqual({ event_types: [] })
+    expect(body('webhooks.update', { event_types: ['x'], enabled: 'yes' })).toEqual({
+      'event_types.0': 'Unknown event type: x',
+      enabled: expect.any(String),
+    })
+  })
+
+  it('sets or removes at least one header, and none both', () => {
+    const nothing = 'Give at least one header to set or name to remove'
+    expect(body('webhooks.updateHeaders', {})).toEqual({ '': nothing })
+    expect(body('webhooks.updateHeaders', { headers: {}, remove_headers: [] })).toEqual({ '': nothing })
+    expect(body('webhooks.updateHeaders', { headers: {}, remove_headers: ['A'] })).toEqual({
+      headers: {},
+      remove_headers: ['A'],
+    })
+    expect(body('webhooks.updateHeaders', { headers: { 'X-A': '1', 'x-b': '2' }, remove_headers: ['x-a'] })).toEqual({
+      'headers.X-A': 'Also in remove_headers; set it or remove it',
+    })
+    expect(body('webhooks.updateHeaders', { headers: { 'svix-id': '1' } })).toEqual({
+      'headers.svix-id': 'This header is set by the service',
+    })
+  })
 })
 
 describe('agent sign-up', () => {

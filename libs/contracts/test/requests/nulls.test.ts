@@ -20,6 +20,7 @@ const REQUIRED: Readonly<Record<string, object>> = {
   'pods.update': { name: 'Name' },
   'inboxes.update': { status: 'active' },
   'messages.update': { add_labels: ['vip'] },
+  'webhooks.updateHeaders': { headers: { 'x-a': 'b' }, remove_headers: ['x-b'] },
   'webhooks.create': { url: 'https://x.example/', event_types: ['message.sent'] },
 }
 const KEY = {

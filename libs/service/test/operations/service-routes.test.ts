@@ -42,7 +42,10 @@ const handlers: Handlers<'webhooks-dispatcher'> = {
     ...(query.limit !== undefined && { limit: query.limit }),
   }),
   'webhooks.get': async ({ params }) => ({ ...webhook, client_id: params.webhook_id }),
+  'webhooks.update': async ({ params }) => ({ ...webhook, client_id: params.webhook_id }),
   'webhooks.delete': async () => undefined,
+  'webhooks.getHeaders': async () => ({ header_names: [] }),
+  'webhooks.updateHeaders': async () => undefined,
 }
 
 const internal = {

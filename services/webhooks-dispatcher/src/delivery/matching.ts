@@ -4,8 +4,8 @@ import type { EventRouting } from '@restante/contracts/events'
 /** The properties of a webhook that decide whether it gets an event. */
 export interface Subscriber {
   readonly organization_id: string
-  readonly pod_id: string | null
-  readonly inbox_uid: string | null
+  /** Whether it is about the inboxes and pods that it names alone. Otherwise it is about the whole organization. */
+  readonly is_filtered: boolean
   readonly event_types: readonly string[]
   readonly pod_ids: readonly string[]
   readonly inbox_uids: readonly string[]
@@ -33,14 +33,10 @@ export function matches(webhook: Subscriber, event: RoutedEvent): boolean {
   )
 }
 
-/**
- * The filters form a union; without any, the whole organization matches: webhooks of a narrower scope always have a
- * filter.
- */
+/** The filters form a union. A webhook that lost its last id matches nothing: it must not widen (events 5). */
 function withinFilters(webhook: Subscriber, routing: EventRouting): boolean {
-  if (webhook.pod_ids.length === 0 && webhook.inbox_uids.length === 0)
-    return webhook.pod_id === null && webhook.inbox_uid === null
   return (
+    !webhook.is_filtered ||
     (routing.podId !== undefined && webhook.pod_ids.includes(routing.podId)) ||
     (routing.inboxUid !== undefined && webhook.inbox_uids.includes(routing.inboxUid))
   )

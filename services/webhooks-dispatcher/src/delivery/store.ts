@@ -3,7 +3,7 @@ import type { FailureClock } from './failure-clock.ts'
 import type { Subscriber } from './matching.ts'
 
 const SELECT_SUBSCRIBERS = sql<Subscriber & { id: string }, [organizations: readonly string[]]>(
-  `select id, organization_id, pod_id, inbox_uid, event_types, pod_ids, inbox_uids, visible_labels, active_since
+  `select id, organization_id, is_filtered, event_types, pod_ids, inbox_uids, visible_labels, active_since
    from webhooks where organization_id = any($1::uuid[]) and enabled`,
 )
 

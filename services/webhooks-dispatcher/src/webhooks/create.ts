@@ -3,13 +3,14 @@ import type { RequestOf } from '@restante/contracts/operations'
 import { LIMITS } from '@restante/contracts/vocabulary'
 import type { KeyedMutex } from '@restante/service/concurrency'
 import type { Database, Queryable, Tx } from '@restante/service/database'
-import { ApiError, invalid, notFound } from '@restante/service/errors'
+import { ApiError, invalid } from '@restante/service/errors'
 import type { ServiceClient } from '@restante/service/http'
 import { isInScope, requireEventTypes, scopeFilter } from '@restante/service/identity'
 import type { SecretBox } from '@restante/service/secrets'
-import { deletedAmong } from '@restante/tenancy'
 import { base62Id } from '../delivery/ids.ts'
 import { newSecret, sealHeaders, sealSecret } from '../delivery/secrets.ts'
+import { isFiltered, resolveIds } from './filters.ts'
+import { requireCurrent, requireLiving } from './races.ts'
 import { type Home, homeOf, requireFreeFilters } from './scope.ts'
 import {
   countWebhooksOf,
@@ -17,7 +18,6 @@ import {
   type Filters,
   findByClientId,
   insertWebhook,
-  isSuperseded,
   locationOf,
   lockWebhooksOf,
   type WebhookRow,
@@ -45,7 +45,7 @@ export async function createWebhook(deps: CreateOptions, caller: Caller, body: B
   if (existing) return existing
   requireEventTypes(caller.credential, body.event_types, 'webhook')
   const home = homeOf(caller)
-  const filters = await resolveFilters(deps, caller, home, body)
+  const filters = await filtersOf(deps, caller, home, body)
   return deps.mutex.run(caller.organization_id, () =>
     deps.db.transaction(async (tx) => {
       await lockWebhooksOf(tx, caller.organization_id)
@@ -53,7 +53,7 @@ export async function createWebhook(deps: CreateOptions, caller: Caller, body: B
       // A concurrent create with the same client_id may have been first: both answer with its webhook.
       const winner = await replay(tx, caller, body.client_id)
       if (winner) return winner
-      await requireLiving(tx, caller, home, filters)
+      await requireLiving(tx, caller.organization_id, filters, home.podId)
       await requireRoom(tx, caller.organization_id)
       return insert(deps, tx, caller, body, home, filters)
     }),
@@ -91,33 +91,17 @@ async function replay(on: Queryable, caller: Caller, clientId: string | undefine
   throw new ApiError('conflict', { message: 'client_id is used by another webhook', fix: 'Use another client_id.' })
 }
 
-/** Asks the owner about the ids of the request: a projection must not answer "no". */
-async function resolveFilters({ gateway }: CreateOptions, caller: Caller, home: Home, body: Body): Promise<Filters> {
+/** A narrower scope is its own filter, unless the request names inboxes of a pod (events 7.2). */
+async function filtersOf({ gateway }: CreateOptions, caller: Caller, home: Home, body: Body): Promise<Filters> {
   if (home.inbox) return { podIds: [], inboxes: [home.inbox] }
-  const inboxIds = body.inbox_ids ?? []
-  const podIds = body.pod_ids ?? []
-  if (inboxIds.length === 0 && podIds.length === 0)
+  const named = { inboxIds: body.inbox_ids ?? [], podIds: body.pod_ids ?? [] }
+  if (named.inboxIds.length === 0 && named.podIds.length === 0)
     return { podIds: home.podId === undefined ? [] : [home.podId], inboxes: [] }
-  const found = await gateway.call('gateway.lookupInboxes', {
-    organization_id: caller.organization_id,
-    ...(home.podId !== undefined && { pod_id: home.podId }),
-    inboxes: [...inboxIds],
-    pods: [...podIds],
-  })
-  const inboxes = new Map(found.inboxes.map((inbox) => [inbox.given, { uid: inbox.inbox_uid, address: inbox.address }]))
-  const pods = new Map(found.pods.map((pod) => [pod.given, pod.pod_id]))
+  const { inboxes, pods } = await resolveIds(gateway, caller.organization_id, home.podId, named)
   return {
-    inboxes: [
-      ...new Map(inboxIds.map((id) => known(inboxes, id, 'Inbox')).map((inbox) => [inbox.uid, inbox])).values(),
-    ],
-    podIds: [...new Set(podIds.map((id) => known(pods, id, 'Pod')))],
+    inboxes: [...new Map(inboxes.required(named.inboxIds).map((inbox) => [inbox.uid, inbox])).values()],
+    podIds: [...new Set(pods.required(named.podIds))],
   }
-}
-
-function known<T>(found: ReadonlyMap<string, T>, id: string, resource: string): T {
-  const value = found.get(id)
-  if (value === undefined) throw notFound(resource)
-  return value
 }
 
 function insert(
@@ -139,29 +123,13 @@ function insert(
     headers: body.headers ? sealHeaders(deps.box, id, body.headers) : null,
     eventTypes: [...new Set(body.event_types)],
     filters,
+    isFiltered: isFiltered(filters),
     // They stay with the webhook whatever happens to the key (events 4).
     visibleLabels: visibleLabels(caller.credential),
     clientId: body.client_id ?? null,
     createdBy: caller.credential.id,
     takeOvers: caller.take_overs ?? 0,
   })
-}
-
-/**
- * Keys from before a take-over that happened since the gateway admitted the request create nothing, and get nothing
- * that the successor created (identity 5.1).
- */
-async function requireCurrent(on: Queryable, caller: Caller): Promise<void> {
-  if (await isSuperseded(on, caller.organization_id, caller.take_overs ?? 0)) throw new ApiError('unknown_api_key')
-}
-
-/** The gateway admitted the request a moment ago. A scope deleted since then must not return as a filter. */
-async function requireLiving(tx: Tx, caller: Caller, home: Home, filters: Filters): Promise<void> {
-  const pods = [...filters.podIds, ...(home.podId === undefined ? [] : [home.podId])]
-  const inboxes = filters.inboxes.map(({ uid }) => uid)
-  const deleted = await deletedAmong(tx, [caller.organization_id, ...pods, ...inboxes])
-  if (deleted.has(caller.organization_id)) throw new ApiError('unknown_api_key')
-  if (deleted.size > 0) throw notFound(pods.some((id) => deleted.has(id)) ? 'Pod' : 'Inbox')
 }
 
 async function requireRoom(tx: Tx, organizationId: string): Promise<void> {

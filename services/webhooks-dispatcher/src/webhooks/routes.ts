@@ -3,10 +3,12 @@ import { type Cursors, type Handlers, KeysetPage } from '@restante/service/http'
 import { scopeFilter } from '@restante/service/identity'
 import { dropDeliveries } from '../delivery/store.ts'
 import { type CreateOptions, createWebhook } from './create.ts'
+import { changeHeaders, headerNames } from './headers.ts'
 import { createdRecord, webhookRecord } from './record.ts'
 import { deleteWebhook, findWebhook, listWebhooks, lockWebhook, type WebhookRow } from './store.ts'
+import { type UpdateOptions, updateWebhookOf } from './update.ts'
 
-export interface WebhookRouteOptions extends CreateOptions {
+export interface WebhookRouteOptions extends CreateOptions, UpdateOptions {
   readonly cursors: Cursors
 }
 
@@ -30,13 +32,25 @@ export function webhookRoutes(deps: WebhookRouteOptions): Handlers<'webhooks-dis
       return webhookRecord(row, box)
     },
 
+    'webhooks.update': async ({ caller, params, body }) =>
+      webhookRecord(await updateWebhookOf(deps, caller, params.webhook_id, body), box),
+
     'webhooks.delete': async ({ caller, params }) => {
       await db.transaction(async (tx) => {
-        const id = await lockWebhook(tx, scopeFilter(caller), params.webhook_id)
-        if (id === undefined) throw notFound('Webhook')
-        await dropDeliveries(tx, id)
-        await deleteWebhook(tx, id)
+        const webhook = await lockWebhook(tx, scopeFilter(caller), params.webhook_id)
+        if (!webhook) throw notFound('Webhook')
+        await dropDeliveries(tx, webhook.id)
+        await deleteWebhook(tx, webhook.id)
       })
+      return undefined
+    },
+
+    'webhooks.getHeaders': async ({ caller, params }) => ({
+      header_names: await headerNames(deps, caller, params.webhook_id),
+    }),
+
+    'webhooks.updateHeaders': async ({ caller, params, body }) => {
+      await changeHeaders(deps, caller, params.webhook_id, body)
       return undefined
     },
   }

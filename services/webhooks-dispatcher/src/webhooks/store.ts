@@ -12,7 +12,9 @@ export interface WebhookRow {
   readonly secret: Uint8Array
   readonly enabled: boolean
   readonly event_types: string[]
+  readonly is_filtered: boolean
   readonly pod_ids: string[]
+  readonly inbox_uids: string[]
   readonly inbox_ids: string[]
   readonly client_id: string | null
   readonly created_by: string | null
@@ -36,6 +38,7 @@ export interface NewWebhook {
   readonly headers: Uint8Array | null
   readonly eventTypes: readonly string[]
   readonly filters: Filters
+  readonly isFiltered: boolean
   readonly visibleLabels: readonly string[]
   readonly clientId: string | null
   readonly createdBy: string | null
@@ -47,7 +50,7 @@ export function locationOf(row: WebhookRow): Located {
   return { organizationId: row.organization_id, podId: row.pod_id, inboxUid: row.inbox_uid }
 }
 
-const COLUMNS = `id, organization_id, pod_id, inbox_uid, inbox_id, url, secret, enabled, event_types, pod_ids, inbox_ids, client_id, created_by, created_at, updated_at`
+const COLUMNS = `id, organization_id, pod_id, inbox_uid, inbox_id, url, secret, enabled, event_types, is_filtered, pod_ids, inbox_uids, inbox_ids, client_id, created_by, created_at, updated_at`
 const IN_SCOPE = `organization_id = $1 and ($2::uuid is null or pod_id = $2) and ($3::uuid is null or inbox_uid = $3)`
 type Scope = [organization: string, pod: string | null, inbox: string | null]
 
@@ -104,11 +107,12 @@ const INSERT_ONE = sql<
     clientId: string | null,
     createdBy: string | null,
     takeOvers: number,
+    isFiltered: boolean,
   ]
 >(
   `insert into webhooks (id, organization_id, pod_id, inbox_uid, inbox_id, url, secret, headers, event_types, pod_ids,
-     inbox_uids, inbox_ids, visible_labels, client_id, created_by, take_overs)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) returning ${COLUMNS}`,
+     inbox_uids, inbox_ids, visible_labels, client_id, created_by, take_overs, is_filtered)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) returning ${COLUMNS}`,
 )
 
 /** Stores a webhook that is enabled from now on. */
@@ -132,19 +136,88 @@ export async function insertWebhook(on: Queryable, webhook: NewWebhook): Promise
     webhook.clientId,
     webhook.createdBy,
     webhook.takeOvers,
+    webhook.isFiltered,
   )
   if (!row) throw new Error('The webhook that was just created was not found')
   return row
 }
 
-const LOCK_ONE = sql<{ id: string }, [...Scope, idOrAlias: string]>(
-  `select id from webhooks where ${IN_SCOPE} and (id = $4 or client_id = $4) order by id = $4 desc limit 1 for update`,
+const LOCK_ONE = sql<WebhookRow, [...Scope, idOrAlias: string]>(
+  `select ${COLUMNS} from webhooks where ${IN_SCOPE} and (id = $4 or client_id = $4) order by id = $4 desc limit 1 for update`,
 )
 
-/** Locks a webhook against deliveries and changes. @returns its id, if it exists. */
-export async function lockWebhook(tx: Tx, scope: ScopeFilter, idOrAlias: string): Promise<string | undefined> {
+/** Locks a webhook against deliveries and changes. */
+export async function lockWebhook(tx: Tx, scope: ScopeFilter, idOrAlias: string): Promise<WebhookRow | undefined> {
   const [row] = await tx.query(LOCK_ONE, ...scopeValues(scope), idOrAlias)
-  return row?.id
+  return row
+}
+
+/** What a request changes. */
+export interface WebhookChange {
+  readonly eventTypes: readonly string[]
+  readonly filters: Filters
+  readonly enabled: boolean
+  /** Undefined: those that it has. */
+  readonly visibleLabels: readonly string[] | undefined
+}
+
+// A webhook that is enabled again gets only events from now on, and one that changes in nothing keeps its time.
+const UPDATE_ONE = sql<
+  WebhookRow,
+  [
+    id: string,
+    eventTypes: readonly string[],
+    podIds: readonly string[],
+    inboxUids: readonly string[],
+    inboxIds: readonly string[],
+    enabled: boolean,
+    visibleLabels: readonly string[] | null,
+  ]
+>(
+  `update webhooks set event_types = $2, pod_ids = $3, inbox_uids = $4, inbox_ids = $5, enabled = $6,
+     visible_labels = coalesce($7, visible_labels),
+     active_since = case when $6 and not enabled then now() else active_since end,
+     updated_at = case when (event_types, pod_ids, inbox_uids, enabled) is distinct from ($2, $3, $4, $6) then now() else updated_at end
+   where id = $1 returning ${COLUMNS}`,
+)
+
+/** Changes a webhook that the transaction has locked. */
+export async function updateWebhook(tx: Tx, id: string, change: WebhookChange): Promise<WebhookRow> {
+  const { eventTypes, filters, enabled, visibleLabels } = change
+  const [row] = await tx.query(
+    UPDATE_ONE,
+    id,
+    eventTypes,
+    filters.podIds,
+    filters.inboxes.map(({ uid }) => uid),
+    filters.inboxes.map(({ address }) => address),
+    enabled,
+    visibleLabels ?? null,
+  )
+  if (!row) throw new Error('The webhook that was just locked was not found')
+  return row
+}
+
+const SELECT_HEADERS = sql<{ id: string; headers: Uint8Array | null }, [...Scope, idOrAlias: string]>(
+  `select id, headers from webhooks where ${IN_SCOPE} and (id = $4 or client_id = $4) order by id = $4 desc limit 1`,
+)
+
+/** The sealed headers of a webhook, with its id. */
+export async function findHeaders(
+  on: Queryable,
+  scope: ScopeFilter,
+  idOrAlias: string,
+): Promise<{ id: string; headers: Uint8Array | null } | undefined> {
+  const [row] = await on.query(SELECT_HEADERS, ...scopeValues(scope), idOrAlias)
+  return row
+}
+
+const UPDATE_HEADERS = sql<unknown, [id: string, headers: Uint8Array | null]>(
+  'update webhooks set headers = $2, updated_at = now() where id = $1',
+)
+
+export async function saveHeaders(tx: Tx, id: string, headers: Uint8Array | null): Promise<void> {
+  await tx.query(UPDATE_HEADERS, id, headers)
 }
 
 const SELECT_BY_ALIAS = sql<WebhookRow, [organizationId: string, clientId: string]>(

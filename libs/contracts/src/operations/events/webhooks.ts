@@ -5,23 +5,47 @@ import { createdWebhook, webhook } from '../../resources/webhook.ts'
 import { eventTypeList, filterIds } from '../../schemas/event-filter.ts'
 import { headerMap } from '../../schemas/header-map.ts'
 import { orderedPageQuery } from '../../schemas/query.ts'
-import { clientId, isHttpUrl } from '../../schemas/text.ts'
+import { clientId, isHttpUrl, stringList } from '../../schemas/text.ts'
 import { LIMITS } from '../../vocabulary/limits.ts'
 import { TIERS } from '../../vocabulary/tiers.ts'
 
 /** Names that would break the signature or the framing of a delivery (events 7.3). */
 const RESERVED_HEADER = /^(svix-|webhook-|content-|host$|connection$|transfer-encoding$|user-agent$)/i
 
-const headers = headerMap({
+const headerRules = {
   name: /^[\w!#$%&'*+.^`|~-]+$/,
   nameLength: 256,
   // RFC 9110 5.5: a value travels as it is, without an encoding for other characters.
   value: /^[ -~\u0080-\u00ff]*$/,
-  min: 1,
   max: LIMITS.webhook.headers,
   bytes: LIMITS.webhook.headerBytes,
-  refuse: (name) => (RESERVED_HEADER.test(name) ? 'This header is set by the service' : undefined),
-})
+  refuse: (name: string) => (RESERVED_HEADER.test(name) ? 'This header is set by the service' : undefined),
+}
+
+const changeOfHeaders = z
+  .object({
+    headers: headerMap({ ...headerRules, min: 0 })
+      .optional()
+      .meta({ description: 'Set or replaced.' }),
+    remove_headers: stringList(z.string().max(headerRules.nameLength), LIMITS.webhook.headers)
+      .optional()
+      .meta({ description: 'Names to remove; absent ones are ignored.' }),
+  })
+  .superRefine(({ headers = {}, remove_headers: removed = [] }, context) => {
+    const set = Object.keys(headers)
+    if (set.length === 0 && removed.length === 0) {
+      context.addIssue({ code: 'custom', message: 'Give at least one header to set or name to remove' })
+    }
+    const names = new Set(removed.map((name) => name.toLowerCase()))
+    for (const name of set) {
+      if (!names.has(name.toLowerCase())) continue
+      context.addIssue({
+        code: 'custom',
+        path: ['headers', name],
+        message: 'Also in remove_headers; set it or remove it',
+      })
+    }
+  })
 
 const url = z
   .string()
@@ -37,6 +61,9 @@ function isWebhookUrl(text: string): boolean {
 
 const params = z.object({ webhook_id: idParam })
 
+/** What naming restricted event types needs beside the right to the operation (events 4). */
+const GATES = ['label_spam_read', 'label_blocked_read', 'label_unauthenticated_read', 'calendar_event_read'] as const
+
 const WEBHOOK = { service: 'webhooks-dispatcher', prefixes: TIERS, tiers: TIERS } as const
 
 /**
@@ -50,7 +77,7 @@ export const webhookOperations = group({
     method: 'POST',
     path: '/webhooks',
     permission: 'webhook_create',
-    alsoNeeds: ['label_spam_read', 'label_blocked_read', 'label_unauthenticated_read', 'calendar_event_read'],
+    alsoNeeds: GATES,
     summary: 'Create a webhook; restricted event types need their permission',
     errors: ['not_found', 'forbidden', 'limit_exceeded', 'conflict'],
     body: z.object({
@@ -59,7 +86,7 @@ export const webhookOperations = group({
       client_id: clientId.optional(),
       inbox_ids: filterIds.optional(),
       pod_ids: filterIds.optional(),
-      headers: headers.optional(),
+      headers: headerMap({ ...headerRules, min: 1 }).optional(),
     }),
     response: createdWebhook,
   }),
@@ -85,6 +112,28 @@ export const webhookOperations = group({
     params,
     response: webhook,
   }),
+  'webhooks.update': define({
+    ...BASE,
+    ...WEBHOOK,
+    id: 'webhooks.update',
+    method: 'PATCH',
+    path: '/webhooks/{webhook_id}',
+    permission: 'webhook_update',
+    alsoNeeds: GATES,
+    summary: 'Change event types and filters of a webhook, disable it or enable it again',
+    params,
+    body: z.object({
+      event_types: eventTypeList.optional().meta({ description: 'Replaces all types; an empty list changes nothing.' }),
+      enabled: z.boolean().optional().meta({
+        description: 'False drops pending retries; true enables again and forgets earlier failures.',
+      }),
+      add_inbox_ids: filterIds.optional(),
+      remove_inbox_ids: filterIds.optional(),
+      add_pod_ids: filterIds.optional(),
+      remove_pod_ids: filterIds.optional(),
+    }),
+    response: webhook,
+  }),
   'webhooks.delete': define({
     ...BASE,
     ...WEBHOOK,
@@ -95,5 +144,28 @@ export const webhookOperations = group({
     permission: 'webhook_delete',
     summary: 'Delete a webhook; pending retries are dropped',
     params,
+  }),
+  'webhooks.getHeaders': define({
+    ...BASE,
+    ...WEBHOOK,
+    id: 'webhooks.getHeaders',
+    method: 'GET',
+    path: '/webhooks/{webhook_id}/headers',
+    permission: 'webhook_read',
+    summary: 'List the names of custom headers; values are never shown',
+    params,
+    response: z.object({ header_names: z.array(z.string()) }).meta({ id: 'WebhookHeaderNames' }),
+  }),
+  'webhooks.updateHeaders': define({
+    ...BASE,
+    ...WEBHOOK,
+    ...VOID,
+    id: 'webhooks.updateHeaders',
+    method: 'PATCH',
+    path: '/webhooks/{webhook_id}/headers',
+    permission: 'webhook_update',
+    summary: 'Set, replace or remove custom headers',
+    params,
+    body: changeOfHeaders,
   }),
 })
