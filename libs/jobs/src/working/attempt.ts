@@ -1,16 +1,19 @@
+import { Batcher } from '@restante/service/concurrency'
 import { retryThroughOutage, type Transactional, type Tx } from '@restante/service/database'
 import type { Logger } from '@restante/service/telemetry'
 import { AttemptsExhaustedError, LeaseLostError } from '../state/errors.ts'
 import {
   type ClaimedTimer,
-  COMPLETE_TIMER,
-  claimTimer,
-  LOCK_TIMER,
+  COMPLETE_TIMERS,
+  claimTimers,
+  LOCK_TIMERS,
   POSTPONE_TIMER,
   RENEW_LEASE,
 } from '../state/statements.ts'
 import { attemptSeconds, attemptsEnded, startDelay } from '../state/telemetry.ts'
 import type { Timer } from '../state/timer.ts'
+import { Joint } from './joint.ts'
+import type { TimerJob } from './queues.ts'
 
 export interface WorkOptions<Payload> {
   /** Concurrent attempts of this kind in this process. */
@@ -51,8 +54,10 @@ export interface AttemptContext<Payload> {
    * @throws LeaseLostError before `effect` is called, when the attempt has lost its lease.
    */
   run<T>(effect: (tx: Tx) => Promise<T>): Promise<T>
+  /** The same together with attempts that end at the same time, in one transaction whose effect is that of `joint`. */
+  runJointly<Item>(joint: Joint<Item>, item: Item): Promise<void>
   /**
-   * Called inside `run`: schedules another attempt instead of completing the timer. The attempts so far stay counted.
+   * Called inside `run`, or the effect of `runJointly`: schedules another attempt instead of completing the timer. The attempts so far stay counted.
    */
   postpone(tx: Tx, dueAt: Date, payload?: Payload): Promise<void>
 }
@@ -60,6 +65,8 @@ export interface AttemptContext<Payload> {
 export type Handler<Payload> = (attempt: AttemptContext<Payload>) => Promise<void>
 
 const LEASE_MS = 10_000
+/** Most timers that are claimed, or end without an effect, in one statement. */
+const TOGETHER = 100
 
 type Outcome = 'completed' | 'retry' | 'given_up' | 'lost' | 'interrupted'
 
@@ -70,7 +77,9 @@ export class Attempts<Payload> {
   readonly #options: WorkOptions<Payload>
   readonly #handler: Handler<Payload>
   readonly #leaseMs: number
-  readonly #claim = claimTimer<Payload>()
+  readonly #claims: Batcher<TimerJob, ClaimedTimer<Payload> | undefined>
+  /** Ends attempts that had no effect. */
+  readonly #endings: Joint<undefined>
 
   constructor(db: Transactional, log: Logger, options: WorkOptions<Payload>, handler: Handler<Payload>) {
     this.#db = db
@@ -78,6 +87,9 @@ export class Attempts<Payload> {
     this.#options = options
     this.#leaseMs = Math.min(options.leaseMs ?? LEASE_MS, options.attemptMs)
     this.#handler = handler
+    const statement = claimTimers<Payload>()
+    this.#claims = new Batcher({ maxItems: TOGETHER, work: (jobs) => this.#claim(statement, jobs) })
+    this.#endings = new Joint(db, { maxItems: TOGETHER, effect: async () => {} })
   }
 
   /**
@@ -87,7 +99,7 @@ export class Attempts<Payload> {
   async make(job: { id: string; lease: string; kind: string }, stopping: AbortSignal): Promise<void> {
     const { id, kind } = job
     try {
-      const [timer] = await this.#db.query(this.#claim, id, job.lease, this.#leaseMs)
+      const timer = await this.#claims.add(job)
       if (!timer) {
         this.#log.debug({ timer: id, kind }, 'job skipped, its timer was cancelled, replaced or leased again')
         return
@@ -103,6 +115,20 @@ export class Attempts<Payload> {
     }
   }
 
+  async #claim(
+    statement: ReturnType<typeof claimTimers<Payload>>,
+    jobs: readonly TimerJob[],
+  ): Promise<(ClaimedTimer<Payload> | undefined)[]> {
+    const [ids, leases] = [jobs.map(({ id }) => id), jobs.map(({ lease }) => lease)]
+    const claimed = new Map((await this.#db.query(statement, ids, leases, this.#leaseMs)).map((row) => [row.id, row]))
+    return jobs.map(({ id }) => {
+      const timer = claimed.get(id)
+      // A job that is delivered twice begins one attempt.
+      claimed.delete(id)
+      return timer
+    })
+  }
+
   async #attempt(timer: ClaimedTimer<Payload>, stopping: AbortSignal): Promise<Outcome> {
     const { maxAttempts, attemptMs } = this.#options
     if (maxAttempts !== undefined && timer.attempt > maxAttempts)
@@ -112,6 +138,10 @@ export class Attempts<Payload> {
     const conclude = <T>(effect: (tx: Tx) => Promise<T>): Promise<T> =>
       retryThroughOutage(signal, () => this.#conclude(timer, effect))
     let concluded = false
+    const runJointly = async <Item>(joint: Joint<Item>, item: Item): Promise<void> => {
+      await retryThroughOutage(signal, () => joint.conclude(timer, item))
+      concluded = true
+    }
     try {
       await this.#handler({
         timer,
@@ -121,9 +151,10 @@ export class Attempts<Payload> {
           concluded = true
           return result
         },
+        runJointly,
         postpone: (tx, dueAt, payload) => this.#postpone(tx, timer, dueAt, payload),
       })
-      if (!concluded) await conclude(async () => {})
+      if (!concluded) await runJointly(this.#endings, undefined)
       return 'completed'
     } catch (error) {
       if (error instanceof LeaseLostError) return this.#lost(timer)
@@ -164,11 +195,11 @@ export class Attempts<Payload> {
   /** Commits the effect and the end of the timer together. */
   #conclude<T>(timer: ClaimedTimer<Payload>, effect: (tx: Tx) => Promise<T>): Promise<T> {
     return this.#db.transaction(async (tx) => {
-      const [held] = await tx.query(LOCK_TIMER, timer.id, timer.lease)
+      const [held] = await tx.query(LOCK_TIMERS, [timer.id], [timer.lease])
       if (!held) throw new LeaseLostError(timer.id)
       const result = await effect(tx)
       // Deletes nothing when the effect postponed or rescheduled the timer: both change the lease.
-      await tx.query(COMPLETE_TIMER, timer.id, timer.lease)
+      await tx.query(COMPLETE_TIMERS, [timer.id], [timer.lease])
       return result
     })
   }
