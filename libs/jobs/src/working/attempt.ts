@@ -1,16 +1,12 @@
-import { retryThroughOutage, type Transactional, type Tx } from '@restante/service/database'
+import { type Queryable, retryThroughOutage, type Transactional, type Tx } from '@restante/service/database'
 import type { Logger } from '@restante/service/telemetry'
 import { AttemptsExhaustedError, LeaseLostError } from '../state/errors.ts'
-import {
-  type ClaimedTimer,
-  COMPLETE_TIMER,
-  claimTimer,
-  LOCK_TIMER,
-  POSTPONE_TIMER,
-  RENEW_LEASE,
-} from '../state/statements.ts'
+import { type ClaimedTimer, COMPLETE_TIMER, LOCK_TIMER, POSTPONE_TIMER, RENEW_LEASE } from '../state/statements.ts'
 import { attemptSeconds, attemptsEnded, startDelay } from '../state/telemetry.ts'
 import type { Timer } from '../state/timer.ts'
+import { Claims } from './claims.ts'
+import { Deferrals } from './deferrals.ts'
+import type { SharedEffect } from './shared-effect.ts'
 
 export interface WorkOptions<Payload> {
   /** Concurrent attempts of this kind in this process. */
@@ -52,6 +48,17 @@ export interface AttemptContext<Payload> {
    */
   run<T>(effect: (tx: Tx) => Promise<T>): Promise<T>
   /**
+   * Commits the effect of the attempt as `run` does, in a transaction with those of other attempts that end at the same
+   * time. It completes the timer.
+   * @throws LeaseLostError as `run` does.
+   */
+  share<Item>(effect: SharedEffect<Item>, item: Item): Promise<void>
+  /**
+   * Instead of an effect: schedules another attempt, with a statement that is shared with other attempts.
+   * @throws LeaseLostError as `run` does.
+   */
+  defer(dueAt: Date): Promise<void>
+  /**
    * Called inside `run`: schedules another attempt instead of completing the timer. The attempts so far stay counted.
    */
   postpone(tx: Tx, dueAt: Date, payload?: Payload): Promise<void>
@@ -70,7 +77,8 @@ export class Attempts<Payload> {
   readonly #options: WorkOptions<Payload>
   readonly #handler: Handler<Payload>
   readonly #leaseMs: number
-  readonly #claim = claimTimer<Payload>()
+  readonly #claims: Claims<Payload>
+  readonly #deferrals: Deferrals
 
   constructor(db: Transactional, log: Logger, options: WorkOptions<Payload>, handler: Handler<Payload>) {
     this.#db = db
@@ -78,6 +86,8 @@ export class Attempts<Payload> {
     this.#options = options
     this.#leaseMs = Math.min(options.leaseMs ?? LEASE_MS, options.attemptMs)
     this.#handler = handler
+    this.#claims = new Claims(db, this.#leaseMs)
+    this.#deferrals = new Deferrals(db)
   }
 
   /**
@@ -87,7 +97,7 @@ export class Attempts<Payload> {
   async make(job: { id: string; lease: string; kind: string }, stopping: AbortSignal): Promise<void> {
     const { id, kind } = job
     try {
-      const [timer] = await this.#db.query(this.#claim, id, job.lease, this.#leaseMs)
+      const timer = await this.#claims.claim(job)
       if (!timer) {
         this.#log.debug({ timer: id, kind }, 'job skipped, its timer was cancelled, replaced or leased again')
         return
@@ -120,6 +130,19 @@ export class Attempts<Payload> {
           const result = await conclude(effect)
           concluded = true
           return result
+        },
+        share: async (effect, item) => {
+          await retryThroughOutage(signal, async () => {
+            if (await effect.commit(timer, item)) return
+            await this.#conclude(timer, (tx) => effect.apply(tx, [item]))
+          })
+          concluded = true
+        },
+        defer: async (dueAt) => {
+          await retryThroughOutage(signal, async () => {
+            if (!(await this.#deferrals.defer(timer, dueAt))) await this.#postpone(this.#db, timer, dueAt)
+          })
+          concluded = true
         },
         postpone: (tx, dueAt, payload) => this.#postpone(tx, timer, dueAt, payload),
       })
@@ -173,9 +196,9 @@ export class Attempts<Payload> {
     })
   }
 
-  async #postpone(tx: Tx, timer: ClaimedTimer<Payload>, dueAt: Date, payload?: Payload): Promise<void> {
+  async #postpone(on: Queryable, timer: ClaimedTimer<Payload>, dueAt: Date, payload?: Payload): Promise<void> {
     const text = payload === undefined ? null : JSON.stringify(payload)
-    const [postponed] = await tx.query(POSTPONE_TIMER, timer.id, timer.lease, dueAt.toISOString(), text)
+    const [postponed] = await on.query(POSTPONE_TIMER, timer.id, timer.lease, dueAt.toISOString(), text)
     if (!postponed) throw new LeaseLostError(timer.id)
   }
 
