@@ -4,7 +4,6 @@ import type { Component } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
 import { Schedule } from './schedule.ts'
 import { Attempts, type Handler, type WorkOptions } from './working/attempt.ts'
-import { Joint, type JointOptions } from './working/joint.ts'
 import { Poller } from './working/poller.ts'
 import { Queues, type TimerJob } from './working/queues.ts'
 
@@ -76,11 +75,6 @@ export class Timers<Kinds extends object> extends Schedule<Kinds> implements Com
       shares: options.shares ?? 1,
       make: (job, stopping) => attempts.make({ ...job, kind }, stopping),
     })
-  }
-
-  /** What attempts, of one kind or of several, conclude together with `runJointly`. */
-  joint<Item>(options: JointOptions<Item>): Joint<Item> {
-    return new Joint(this.#options.db, options)
   }
 
   /** Starts working. It does not wait for Redis: until Redis answers, due timers stay in the table. */

@@ -79,14 +79,17 @@ export const LEASE_DUE = sql<LeasedTimer, Leasing>(`
   returning id, kind, attempt, lease_id as lease, due_at as "dueAt", (select turn from due where due.id = timers.id) as turn`)
 
 /**
- * Extends the leases of timers that wait in the queue; timers whose attempt has begun have another lease by now. One that
- * is locked is just being claimed: waiting for it could deadlock with claims of several.
+ * Extends the leases of timers that wait in the queue; timers whose attempt has begun have another lease by now. A timer
+ * that is locked is being claimed or changed, which also ends its wait in the queue.
  */
 export const KEEP_LEASES = sql<never, [ids: string[], leases: string[], leaseMs: number]>(`
-  with idle as (select id from timers where id = any($1::uuid[]) for update skip locked)
+  with waiting as (
+    select timers.id from timers join unnest($1::uuid[], $2::uuid[]) as queued (id, lease) on timers.id = queued.id
+    where lease_id = queued.lease
+    for update of timers skip locked
+  )
   update timers set leased_until = now() + $3::int * interval '1 millisecond'
-  from unnest($1::uuid[], $2::uuid[]) as waiting (id, lease)
-  where timers.id = any(array(select id from idle)) and timers.id = waiting.id and timers.lease_id = waiting.lease`)
+  where id = any(array(select id from waiting))`)
 
 /** Releases leases for which no job was added. */
 export const RELEASE_LEASES = sql<{ id: string }, [leases: string[]]>(
@@ -94,30 +97,44 @@ export const RELEASE_LEASES = sql<{ id: string }, [leases: string[]]>(
 )
 
 /**
- * Begins attempts: counts them, and changes the leases, so that the same job delivered twice begins one attempt. A lease
- * that ran out in the queue is still valid as long as the timer was not leased again. Rows are locked in one order.
+ * Begins an attempt: counts it, and changes the lease, so that the same job delivered twice begins one attempt. A lease
+ * that ran out in the queue is still valid as long as the timer was not leased again.
+ */
+export function claimTimer<Payload>(): Statement<ClaimedTimer<Payload>, [id: string, lease: string, leaseMs: number]> {
+  return sql(`
+    update timers
+    set lease_id = gen_random_uuid(), leased_until = now() + $3::int * interval '1 millisecond', attempt = attempt + 1
+    where id = $1 and lease_id = $2
+    returning id, kind, key, due_at as "dueAt", attempt, payload, share, lease_id as lease`)
+}
+
+/**
+ * Begins the attempts of many timers. It skips timers that are locked: statements that wait for several locks could wait
+ * for each other.
  */
 export function claimTimers<Payload>(): Statement<
   ClaimedTimer<Payload>,
   [ids: readonly string[], leases: readonly string[], leaseMs: number]
 > {
   return sql(`
-    with locked as materialized (select id from timers where id = any($1::uuid[]) order by id for update)
+    with held as (
+      select id from timers where id = any($1::uuid[]) and lease_id = any($2::uuid[]) for update skip locked
+    )
     update timers
     set lease_id = gen_random_uuid(), leased_until = now() + $3::int * interval '1 millisecond', attempt = attempt + 1
-    from unnest($1::uuid[], $2::uuid[]) as job (id, lease)
-    where timers.id = any(array(select id from locked)) and timers.id = job.id and timers.lease_id = job.lease
-    returning timers.id, kind, key, due_at as "dueAt", attempt, payload, share, lease_id as lease`)
+    where id = any(array(select id from held))
+    returning id, kind, key, due_at as "dueAt", attempt, payload, share, lease_id as lease`)
 }
 
-type Held = [ids: readonly string[], leases: readonly string[]]
+/** Locks timers for the rest of the transaction, if their attempts still have their leases, which are unique. */
+export const LOCK_TIMERS = sql<{ id: string }, [ids: readonly string[], leases: readonly string[]]>(
+  'select id from timers where id = any($1::uuid[]) and lease_id = any($2::uuid[]) for update skip locked',
+)
 
-/** Locks timers for the rest of the transaction, in one order, as far as these attempts still have their leases. */
-export const LOCK_TIMERS = sql<{ id: string }, Held>(`
-  select timers.id from timers
-  join unnest($1::uuid[], $2::uuid[]) as held (id, lease) on timers.id = held.id and timers.lease_id = held.lease
-  where timers.id = any($1::uuid[])
-  order by timers.id for update of timers`)
+/** Locks the timer for the rest of the transaction, if this attempt still has its lease. */
+export const LOCK_TIMER = sql<{ id: string }, [id: string, lease: string]>(
+  'select id from timers where id = $1 and lease_id = $2 for update',
+)
 
 /** Extends a running attempt's lease. No row is returned when the attempt has lost it. */
 export const RENEW_LEASE = sql<{ id: string }, [id: string, lease: string, leaseMs: number]>(`
@@ -125,10 +142,13 @@ export const RENEW_LEASE = sql<{ id: string }, [id: string, lease: string, lease
   where id = $1 and lease_id = $2
   returning id`)
 
-export const COMPLETE_TIMERS = sql<{ id: string }, Held>(`
-  delete from timers using unnest($1::uuid[], $2::uuid[]) as held (id, lease)
-  where timers.id = any($1::uuid[]) and timers.id = held.id and timers.lease_id = held.lease
-  returning timers.id`)
+export const COMPLETE_TIMER = sql<{ id: string }, [id: string, lease: string]>(
+  'delete from timers where id = $1 and lease_id = $2 returning id',
+)
+
+export const COMPLETE_TIMERS = sql<{ id: string }, [ids: readonly string[], leases: readonly string[]]>(
+  'delete from timers where id = any($1::uuid[]) and lease_id = any($2::uuid[])',
+)
 
 /** Postpones the timer to its next attempt; the attempts so far stay counted. */
 export const POSTPONE_TIMER = sql<
@@ -139,6 +159,19 @@ export const POSTPONE_TIMER = sql<
   set due_at = coalesce($3::timestamptz, due_at), payload = coalesce($4::jsonb, payload),
       lease_id = null, leased_until = null
   where id = $1 and lease_id = $2
+  returning id`)
+
+/** Postpones many timers, without those that are locked: see `claimTimers`. */
+export const POSTPONE_TIMERS = sql<
+  { id: string },
+  [ids: readonly string[], leases: readonly string[], dueAt: readonly string[]]
+>(`
+  with held as (
+    select id from timers where id = any($1::uuid[]) and lease_id = any($2::uuid[]) for update skip locked
+  )
+  update timers
+  set due_at = ($3::timestamptz[])[array_position($1::uuid[], id)], lease_id = null, leased_until = null
+  where id = any(array(select id from held))
   returning id`)
 
 /** The delay in seconds of the timer that has been due longest among those without a valid lease. */

@@ -1,19 +1,12 @@
-import { Batcher } from '@restante/service/concurrency'
-import { retryThroughOutage, type Transactional, type Tx } from '@restante/service/database'
+import { type Queryable, retryThroughOutage, type Transactional, type Tx } from '@restante/service/database'
 import type { Logger } from '@restante/service/telemetry'
 import { AttemptsExhaustedError, LeaseLostError } from '../state/errors.ts'
-import {
-  type ClaimedTimer,
-  COMPLETE_TIMERS,
-  claimTimers,
-  LOCK_TIMERS,
-  POSTPONE_TIMER,
-  RENEW_LEASE,
-} from '../state/statements.ts'
+import { type ClaimedTimer, COMPLETE_TIMER, LOCK_TIMER, POSTPONE_TIMER, RENEW_LEASE } from '../state/statements.ts'
 import { attemptSeconds, attemptsEnded, startDelay } from '../state/telemetry.ts'
 import type { Timer } from '../state/timer.ts'
-import { Joint } from './joint.ts'
-import type { TimerJob } from './queues.ts'
+import { Claims } from './claims.ts'
+import { Deferrals } from './deferrals.ts'
+import { SharedEffect } from './shared-effect.ts'
 
 export interface WorkOptions<Payload> {
   /** Concurrent attempts of this kind in this process. */
@@ -54,10 +47,19 @@ export interface AttemptContext<Payload> {
    * @throws LeaseLostError before `effect` is called, when the attempt has lost its lease.
    */
   run<T>(effect: (tx: Tx) => Promise<T>): Promise<T>
-  /** The same together with attempts that end at the same time, in one transaction whose effect is that of `joint`. */
-  runJointly<Item>(joint: Joint<Item>, item: Item): Promise<void>
   /**
-   * Called inside `run`, or the effect of `runJointly`: schedules another attempt instead of completing the timer. The attempts so far stay counted.
+   * Commits the effect of the attempt as `run` does, in a transaction with those of other attempts that end at the same
+   * time. It completes the timers that the effect does not postpone.
+   * @throws LeaseLostError as `run` does.
+   */
+  share<Item>(effect: SharedEffect<Item>, item: Item): Promise<void>
+  /**
+   * Instead of an effect: schedules another attempt, with a statement that is shared with other attempts.
+   * @throws LeaseLostError as `run` does.
+   */
+  defer(dueAt: Date): Promise<void>
+  /**
+   * Called inside `run`, or by a shared effect: schedules another attempt instead of completing the timer. The attempts so far stay counted.
    */
   postpone(tx: Tx, dueAt: Date, payload?: Payload): Promise<void>
 }
@@ -65,8 +67,6 @@ export interface AttemptContext<Payload> {
 export type Handler<Payload> = (attempt: AttemptContext<Payload>) => Promise<void>
 
 const LEASE_MS = 10_000
-/** Most timers that are claimed, or end without an effect, in one statement. */
-const TOGETHER = 100
 
 type Outcome = 'completed' | 'retry' | 'given_up' | 'lost' | 'interrupted'
 
@@ -77,9 +77,10 @@ export class Attempts<Payload> {
   readonly #options: WorkOptions<Payload>
   readonly #handler: Handler<Payload>
   readonly #leaseMs: number
-  readonly #claims: Batcher<TimerJob, ClaimedTimer<Payload> | undefined>
-  /** Ends attempts that had no effect. */
-  readonly #endings: Joint<undefined>
+  readonly #claims: Claims<Payload>
+  readonly #deferrals: Deferrals
+  /** Ends attempts that have no effect. */
+  readonly #endings: SharedEffect<undefined>
 
   constructor(db: Transactional, log: Logger, options: WorkOptions<Payload>, handler: Handler<Payload>) {
     this.#db = db
@@ -87,9 +88,9 @@ export class Attempts<Payload> {
     this.#options = options
     this.#leaseMs = Math.min(options.leaseMs ?? LEASE_MS, options.attemptMs)
     this.#handler = handler
-    const statement = claimTimers<Payload>()
-    this.#claims = new Batcher({ maxItems: TOGETHER, work: (jobs) => this.#claim(statement, jobs) })
-    this.#endings = new Joint(db, { maxItems: TOGETHER, effect: async () => {} })
+    this.#claims = new Claims(db, this.#leaseMs)
+    this.#deferrals = new Deferrals(db)
+    this.#endings = new SharedEffect(db, async () => {})
   }
 
   /**
@@ -99,7 +100,7 @@ export class Attempts<Payload> {
   async make(job: { id: string; lease: string; kind: string }, stopping: AbortSignal): Promise<void> {
     const { id, kind } = job
     try {
-      const timer = await this.#claims.add(job)
+      const timer = await this.#claims.claim(job)
       if (!timer) {
         this.#log.debug({ timer: id, kind }, 'job skipped, its timer was cancelled, replaced or leased again')
         return
@@ -115,20 +116,6 @@ export class Attempts<Payload> {
     }
   }
 
-  async #claim(
-    statement: ReturnType<typeof claimTimers<Payload>>,
-    jobs: readonly TimerJob[],
-  ): Promise<(ClaimedTimer<Payload> | undefined)[]> {
-    const [ids, leases] = [jobs.map(({ id }) => id), jobs.map(({ lease }) => lease)]
-    const claimed = new Map((await this.#db.query(statement, ids, leases, this.#leaseMs)).map((row) => [row.id, row]))
-    return jobs.map(({ id }) => {
-      const timer = claimed.get(id)
-      // A job that is delivered twice begins one attempt.
-      claimed.delete(id)
-      return timer
-    })
-  }
-
   async #attempt(timer: ClaimedTimer<Payload>, stopping: AbortSignal): Promise<Outcome> {
     const { maxAttempts, attemptMs } = this.#options
     if (maxAttempts !== undefined && timer.attempt > maxAttempts)
@@ -138,8 +125,11 @@ export class Attempts<Payload> {
     const conclude = <T>(effect: (tx: Tx) => Promise<T>): Promise<T> =>
       retryThroughOutage(signal, () => this.#conclude(timer, effect))
     let concluded = false
-    const runJointly = async <Item>(joint: Joint<Item>, item: Item): Promise<void> => {
-      await retryThroughOutage(signal, () => joint.conclude(timer, item))
+    const share = async <Item>(effect: SharedEffect<Item>, item: Item): Promise<void> => {
+      await retryThroughOutage(signal, async () => {
+        if (await effect.commit(timer, item)) return
+        await this.#conclude(timer, (tx) => effect.apply(tx, [item]))
+      })
       concluded = true
     }
     try {
@@ -151,10 +141,16 @@ export class Attempts<Payload> {
           concluded = true
           return result
         },
-        runJointly,
+        share,
+        defer: async (dueAt) => {
+          await retryThroughOutage(signal, async () => {
+            if (!(await this.#deferrals.defer(timer, dueAt))) await this.#postpone(this.#db, timer, dueAt)
+          })
+          concluded = true
+        },
         postpone: (tx, dueAt, payload) => this.#postpone(tx, timer, dueAt, payload),
       })
-      if (!concluded) await runJointly(this.#endings, undefined)
+      if (!concluded) await share(this.#endings, undefined)
       return 'completed'
     } catch (error) {
       if (error instanceof LeaseLostError) return this.#lost(timer)
@@ -195,18 +191,18 @@ export class Attempts<Payload> {
   /** Commits the effect and the end of the timer together. */
   #conclude<T>(timer: ClaimedTimer<Payload>, effect: (tx: Tx) => Promise<T>): Promise<T> {
     return this.#db.transaction(async (tx) => {
-      const [held] = await tx.query(LOCK_TIMERS, [timer.id], [timer.lease])
+      const [held] = await tx.query(LOCK_TIMER, timer.id, timer.lease)
       if (!held) throw new LeaseLostError(timer.id)
       const result = await effect(tx)
       // Deletes nothing when the effect postponed or rescheduled the timer: both change the lease.
-      await tx.query(COMPLETE_TIMERS, [timer.id], [timer.lease])
+      await tx.query(COMPLETE_TIMER, timer.id, timer.lease)
       return result
     })
   }
 
-  async #postpone(tx: Tx, timer: ClaimedTimer<Payload>, dueAt: Date, payload?: Payload): Promise<void> {
+  async #postpone(on: Queryable, timer: ClaimedTimer<Payload>, dueAt: Date, payload?: Payload): Promise<void> {
     const text = payload === undefined ? null : JSON.stringify(payload)
-    const [postponed] = await tx.query(POSTPONE_TIMER, timer.id, timer.lease, dueAt.toISOString(), text)
+    const [postponed] = await on.query(POSTPONE_TIMER, timer.id, timer.lease, dueAt.toISOString(), text)
     if (!postponed) throw new LeaseLostError(timer.id)
   }
 

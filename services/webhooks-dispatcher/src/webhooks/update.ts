@@ -4,7 +4,7 @@ import type { Timers } from '@restante/jobs'
 import type { Tx } from '@restante/service/database'
 import { invalid, notFound } from '@restante/service/errors'
 import { requireEventTypes, scopeFilter } from '@restante/service/identity'
-import { disableWebhook, stopFailureClock } from '../delivery/store.ts'
+import { disableWebhook, stopFailureClocks } from '../delivery/store.ts'
 import type { TimerKinds } from '../delivery/timers.ts'
 import type { CreateOptions } from './create.ts'
 import { changedFilters, type FilterChange, isFiltered, resolveIds } from './filters.ts'
@@ -106,7 +106,7 @@ async function apply(
   if (!enabled && webhook.enabled) {
     await disableWebhook(tx, webhook.id, (ids) => timers.cancelIdle(tx, 'webhook-delivery', ids))
   }
-  if (body.enabled === true) await stopFailureClock(tx, webhook.id)
+  if (body.enabled === true) await stopFailureClocks(tx, [webhook.id])
   const named = body.event_types ?? []
   const eventTypes = named.length > 0 ? [...new Set(named)] : webhook.event_types
   const isSubscribing = named.length > 0 || isEnabledAgain

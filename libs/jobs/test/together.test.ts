@@ -1,0 +1,131 @@
+import { SharedEffect } from '../src/index.ts'
+import { ahead, at, effect, never, Stack, type TestTimers, until } from './stack.ts'
+
+const ATTEMPTS = 30
+
+describe('attempts that end together', () => {
+  const stack = new Stack()
+
+  beforeAll(() => stack.start())
+  afterEach(() => stack.clear())
+  afterAll(() => stack.stop())
+
+  /** Schedules timers that are due at once. */
+  async function schedule(timers: TestTimers): Promise<string[]> {
+    const keys = Array.from({ length: ATTEMPTS }, (_, number) => `k${String(number).padStart(2, '0')}`)
+    await stack.db.transaction((tx) =>
+      timers.scheduleAll(
+        tx,
+        keys.map((key) => ({ kind: 'note' as const, key, payload: { text: key } })),
+      ),
+    )
+    return keys
+  }
+
+  const work = { concurrency: ATTEMPTS, attemptMs: 5_000, retry: () => ahead(20) }
+
+  it('share the transactions of an effect, which happens once for each', async () => {
+    const timers = stack.timers()
+    const batches: number[] = []
+    const shared = new SharedEffect<string>(stack.db, async (tx, keys) => {
+      batches.push(keys.length)
+      for (const key of keys) await effect(tx, key)
+    })
+    timers.work('note', work, ({ timer, share }) => share(shared, timer.key))
+    const keys = await schedule(timers)
+    await timers.start()
+    await until(async () => (await stack.rows()).length === 0)
+    expect((await stack.effects()).map(({ key }) => key).sort()).toEqual(keys)
+    expect(batches.length).toBeLessThan(ATTEMPTS)
+  })
+
+  it('fail alone: the others have their effect, and the failed one is retried', async () => {
+    const timers = stack.timers()
+    let failures = 0
+    const shared = new SharedEffect<{ key: string; attempt: number }>(stack.db, async (tx, items) => {
+      for (const { key, attempt } of items) {
+        await effect(tx, key, String(attempt))
+        if (key === 'k07' && attempt === 1) {
+          failures++
+          throw new Error('poison')
+        }
+      }
+    })
+    timers.work('note', work, ({ timer: { key, attempt }, share }) => share(shared, { key, attempt }))
+    const keys = await schedule(timers)
+    await timers.start()
+    await until(async () => (await stack.rows()).length === 0)
+    const effects = await stack.effects()
+    expect(effects.map(({ key }) => key).sort()).toEqual(keys)
+    expect(effects.filter(({ text }) => text !== '1')).toEqual([{ key: 'k07', text: '2' }])
+    expect(failures).toBeGreaterThan(0)
+  })
+
+  it('have no effect without a lease, and do not keep the others from theirs', async () => {
+    const timers = stack.timers()
+    const begun = Promise.withResolvers<void>()
+    const proceed = Promise.withResolvers<void>()
+    let count = 0
+    const shared = new SharedEffect<string>(stack.db, async (tx, keys) => {
+      for (const key of keys) await effect(tx, key)
+    })
+    timers.work('note', { ...work, retry: never }, async ({ timer, share }) => {
+      if (++count === ATTEMPTS) begun.resolve()
+      await proceed.promise
+      await share(shared, timer.key)
+    })
+    const keys = await schedule(timers)
+    await timers.start()
+    await begun.promise
+    await stack.db.transaction((tx) => timers.cancel(tx, 'note', 'k03'))
+    proceed.resolve()
+    await until(async () => (await stack.rows()).length === 0)
+    await until(async () => (await stack.effects()).length === ATTEMPTS - 1)
+    expect((await stack.effects()).map(({ key }) => key).sort()).toEqual(keys.filter((key) => key !== 'k03'))
+  })
+
+  it('have their effect although another transaction had a timer locked', async () => {
+    const timers = stack.timers()
+    const [begun, proceed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const shared = new SharedEffect<string>(stack.db, async (tx, keys) => {
+      for (const key of keys) await effect(tx, key)
+    })
+    timers.work('note', work, async ({ timer, share }) => {
+      begun.resolve()
+      await proceed.promise
+      await share(shared, timer.key)
+    })
+    await at(stack.db, timers, 'locked')
+    await timers.start()
+    await begun.promise
+    const rolledBack = stack.db.transaction(async (tx) => {
+      await timers.cancel(tx, 'note', 'locked')
+      proceed.resolve()
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      throw new Error('changed its mind')
+    })
+    await expect(rolledBack).rejects.toThrow('changed its mind')
+    await until(async () => (await stack.rows()).length === 0)
+    expect(await stack.effects()).toEqual([{ key: 'locked', text: '' }])
+  })
+
+  it('may be deferred instead, each to its own time, and keep counting', async () => {
+    const timers = stack.timers()
+    const dueAt = new Map<string, string>()
+    timers.work('note', work, async ({ timer, run, defer }) => {
+      if (timer.attempt === 1) {
+        const next = ahead(50 + 10 * (dueAt.size % 5))
+        dueAt.set(timer.key, next.toISOString())
+        await defer(next)
+        return
+      }
+      await run((tx) => effect(tx, timer.key, `${timer.attempt} ${timer.dueAt.toISOString()}`))
+    })
+    const keys = await schedule(timers)
+    await timers.start()
+    await until(async () => (await stack.effects()).length === ATTEMPTS)
+    const effects = (await stack.effects()).sort((a, b) => (a.key < b.key ? -1 : 1))
+    expect(effects).toEqual(keys.map((key) => ({ key, text: `2 ${dueAt.get(key)}` })))
+    expect(await stack.rows()).toEqual([])
+  })
+})
