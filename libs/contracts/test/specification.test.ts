@@ -71,6 +71,8 @@ PATCH  /webhooks/{webhook_id}                                OPI webhook_update 
 DELETE /webhooks/{webhook_id}                                OPI webhook_delete    OPI 204
 GET    /webhooks/{webhook_id}/headers                        OPI webhook_read      OPI 200
 PATCH  /webhooks/{webhook_id}/headers                        OPI webhook_update    OPI 204
+POST   /webhooks/{webhook_id}/test                           OPI webhook_update    OPI 200
+GET    /webhooks/{webhook_id}/deliveries                     OPI webhook_read      OPI 200
 GET    /files/{token}                                        O   none              -   200
 GET    /draft-files/{token}                                  O   none              -   200
 GET    /                                                     O   any               OPI 101`

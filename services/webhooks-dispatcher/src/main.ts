@@ -5,6 +5,7 @@ import { SecretBox } from '@restante/service/secrets'
 import { configuration } from './config.ts'
 import { publicEventsConsumer } from './delivery/consumers.ts'
 import { deliveryTimers } from './delivery/worker.ts'
+import { LogSweeper } from './log/sweeper.ts'
 import { openTenancy, tenancyRoutes } from './tenancy/open-tenancy.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
 
@@ -17,6 +18,7 @@ export const service = defineService({
     const box = new SecretBox(config.encryptionKey, 'webhook secrets')
     const outbound = kit.fetcher(config.outbound)
     const timers = kit.use(deliveryTimers({ db, redis, log, outbound, box, concurrency }))
+    kit.use(new LogSweeper({ db, log }))
     kit.use(publicEventsConsumer({ kafka, db, timers }))
     const tenancy = kit.use(openTenancy({ kafka, db, log, timers }))
     const webhooks = {

@@ -58,7 +58,7 @@ const COUNT_REMAINS = sql<{ deliveries: number; payloads: number; timers: number
           (select count(*)::int from timers) as timers`,
 )
 
-const deleteAll = sql<unknown>('truncate webhooks, deliveries, payloads, timers')
+const deleteAll = sql<unknown>('truncate webhooks, deliveries, payloads, timers, delivery_log, ended_webhooks')
 const makeDue = sql<unknown>('update timers set due_at = now() where lease_id is null')
 
 export async function startDispatcher(overrides: Record<string, string> = {}): Promise<TestDispatcher> {

@@ -48,6 +48,8 @@ export const IDEMPOTENCY_KEY = /^[A-Za-z0-9\-._~]{1,256}$/
 export const USERNAME = /^(?!\.)(?!.*\.\.)[a-z0-9._-]{1,64}(?<!\.)$/
 /** `ep_` and 27 base62 characters (events 7.2). */
 export const WEBHOOK_ID = /^ep_[0-9A-Za-z]{27}$/
+/** Also `svix-id`: the same on every attempt. */
+export const WEBHOOK_DELIVERY_ID = /^msg_[0-9A-Za-z]{27}$/
 /** An issued secret: region and 256 bits (identity 1.1). Look-up accepts any text that starts with `am_`. */
 export const API_KEY_SECRET = /^am_(us|eu)_[0-9a-f]{64}$/
 /** Start of every API key. */
@@ -89,4 +91,8 @@ export const messageId = z
 export const draftId = z.guid().meta({ description: 'Draft' })
 export const attachmentId = z.guid().meta({ description: 'Attachment' })
 export const apiKeyId = z.guid().meta({ description: 'API key; says nothing about the secret' })
+export const webhookDeliveryId = z
+  .string()
+  .regex(WEBHOOK_DELIVERY_ID)
+  .meta({ description: 'Delivery of an event to a webhook; `svix-id`' })
 export const webhookId = z.string().regex(WEBHOOK_ID).meta({ description: 'Webhook' })

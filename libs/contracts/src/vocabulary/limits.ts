@@ -316,6 +316,8 @@ export const LIMITS = {
     outbox: 1 * HOUR,
     /** Recipients of a message, for late reports. */
     delivery: 90 * DAY,
+    /** The attempts of a webhook's deliveries. */
+    deliveryLog: 30 * DAY,
     /** A refusal without a specific reason: a second one for the address suppresses it (events 1.3). */
     refusal: 30 * DAY,
     /** Ids that mails named and no message carries (mail 13.1). */

@@ -44,6 +44,8 @@ const handlers: Handlers<'webhooks-dispatcher'> = {
   'webhooks.get': async ({ params }) => ({ ...webhook, client_id: params.webhook_id }),
   'webhooks.update': async ({ params }) => ({ ...webhook, client_id: params.webhook_id }),
   'webhooks.delete': async () => undefined,
+  'webhooks.test': async () => ({ delivery_id: `msg_${'0'.repeat(27)}`, event_id: crypto.randomUUID() }),
+  'webhooks.listDeliveries': async () => ({ count: 0, deliveries: [] }),
   'webhooks.getHeaders': async () => ({ header_names: [] }),
   'webhooks.updateHeaders': async () => undefined,
 }

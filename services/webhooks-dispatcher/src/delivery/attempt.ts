@@ -12,6 +12,7 @@ import {
 import type { SecretBox } from '@restante/service/secrets'
 import type { Logger } from '@restante/service/telemetry'
 import { Counter, Histogram } from 'prom-client'
+import { type LogEntry, type LoggedAttempt, type LoggedState, logAttempts } from '../log/store.ts'
 import { afterFailure } from './failure-clock.ts'
 import { InFlight } from './in-flight.ts'
 import { signRequest } from './request.ts'
@@ -66,7 +67,7 @@ export class Deliverer {
   readonly #deps: DelivererOptions
   readonly #inFlight = new InFlight(LIMITS.webhook.inFlight)
   readonly #pending: Batcher<string, PendingDelivery | undefined>
-  readonly #delivered: SharedEffect<PendingDelivery>
+  readonly #delivered: SharedEffect<LogEntry>
 
   constructor(deps: DelivererOptions) {
     this.#deps = deps
@@ -102,7 +103,7 @@ export class Deliverer {
       this.#inFlight.leave(delivery.webhook_id, performance.now() - begun),
     )
     const seconds = (performance.now() - begun) / 1000
-    const decision = await this.#conclude(attempt, delivery, outcome)
+    const decision = await this.#conclude(attempt, delivery, outcome, attemptOf(outcome, seconds))
     attemptsTotal.inc({ decision })
     attemptSeconds.observe(seconds)
     this.#report(delivery, outcome, decision, seconds)
@@ -129,23 +130,32 @@ export class Deliverer {
     }
   }
 
-  async #conclude(attempt: Attempt, delivery: PendingDelivery, outcome: Outcome): Promise<Decision> {
-    if (!outcome.delivered) return attempt.run((tx) => this.#concludeFailed(tx, attempt, delivery))
-    await attempt.share(this.#delivered, delivery)
+  async #conclude(
+    attempt: Attempt,
+    delivery: PendingDelivery,
+    outcome: Outcome,
+    made: LoggedAttempt,
+  ): Promise<Decision> {
+    if (!outcome.delivered) return attempt.run((tx) => this.#concludeFailed(tx, attempt, delivery, made))
+    await attempt.share(this.#delivered, { delivery, attempt: made, state: 'delivered', nextAttemptAt: undefined })
     return 'delivered'
   }
 
-  async #concludeFailed(tx: Tx, attempt: Attempt, delivery: PendingDelivery): Promise<Decision> {
+  async #concludeFailed(tx: Tx, attempt: Attempt, delivery: PendingDelivery, made: LoggedAttempt): Promise<Decision> {
     const now = new Date()
     const clock = await lockFailureClock(tx, delivery.webhook_id)
     if (!clock) return 'dropped'
     const { disable, ...next } = afterFailure(clock, now)
+    const log = (state: LoggedState, nextAttemptAt?: Date) =>
+      logAttempts(tx, [{ delivery, attempt: made, state, nextAttemptAt }])
     if (disable) {
+      await log('dropped')
       await disableWebhook(tx, delivery.webhook_id)
       return 'disabled'
     }
     await saveFailureClock(tx, delivery.webhook_id, next)
     const retryAt = nextAttempt(delivery.attempts + 1, now, Math.random())
+    await log(retryAt ? 'retrying' : 'failed', retryAt)
     if (!retryAt) {
       await endDeliveries(tx, [delivery])
       return 'given_up'
@@ -173,9 +183,20 @@ export class Deliverer {
   }
 }
 
-async function concludeDelivered(tx: Tx, deliveries: readonly PendingDelivery[]): Promise<void> {
+async function concludeDelivered(tx: Tx, entries: readonly LogEntry[]): Promise<void> {
+  const deliveries = entries.map(({ delivery }) => delivery)
   const webhooks = [...new Set(deliveries.map(({ webhook_id }) => webhook_id))]
-  await Promise.all([stopFailureClocks(tx, webhooks), endDeliveries(tx, deliveries)])
+  await Promise.all([stopFailureClocks(tx, webhooks), endDeliveries(tx, deliveries), logAttempts(tx, entries)])
+}
+
+/** The request that has just ended. */
+function attemptOf(outcome: Outcome, seconds: number): LoggedAttempt {
+  return {
+    attempted_at: new Date(Date.now() - seconds * 1_000).toISOString(),
+    latency_ms: Math.round(seconds * 1_000),
+    ...(outcome.status !== undefined && { http_status: outcome.status }),
+    ...(!outcome.delivered && { error: outcome.error }),
+  }
 }
 
 /** The kind of a failed request. Any error that the receiver has not caused is rethrown: it is not a failed attempt. */

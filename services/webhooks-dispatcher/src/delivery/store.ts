@@ -1,4 +1,5 @@
 import { type Queryable, sql, type Tx } from '@restante/service/database'
+import { logDropped } from '../log/store.ts'
 import type { FailureClock } from './failure-clock.ts'
 import type { Subscriber } from './matching.ts'
 
@@ -71,6 +72,7 @@ export interface PendingDelivery {
   readonly event_id: string
   readonly event_type: string
   readonly body: string
+  readonly created_at: Date
   readonly webhook_id: string
   readonly organization_id: string
   readonly url: string
@@ -80,7 +82,7 @@ export interface PendingDelivery {
 }
 
 const SELECT_PENDING = sql<PendingDelivery, [ids: readonly string[]]>(
-  `select d.id, d.attempts, d.event_id, d.event_type, p.body, w.id as webhook_id, w.organization_id, w.url, w.secret, w.headers, w.enabled
+  `select d.id, d.attempts, d.event_id, d.event_type, d.created_at, p.body, w.id as webhook_id, w.organization_id, w.url, w.secret, w.headers, w.enabled
    from deliveries d join payloads p using (event_id) join webhooks w on w.id = d.webhook_id where d.id = any($1::text[])`,
 )
 
@@ -203,5 +205,6 @@ export async function disableWebhook(
   onDropped?: (ids: readonly string[]) => Promise<void>,
 ): Promise<void> {
   await tx.query(DISABLE, webhookId)
+  await logDropped(tx, webhookId)
   await dropDeliveries(tx, webhookId, onDropped)
 }

@@ -2,7 +2,9 @@ import { notFound } from '@restante/service/errors'
 import { type Cursors, type Handlers, KeysetPage } from '@restante/service/http'
 import { scopeFilter } from '@restante/service/identity'
 import { dropDeliveries } from '../delivery/store.ts'
+import { type LogRow, listLog } from '../log/store.ts'
 import { type CreateOptions, createWebhook } from './create.ts'
+import { deliveryRecord, testWebhook } from './deliveries.ts'
 import { changeHeaders, headerNames } from './headers.ts'
 import { createdRecord, webhookRecord } from './record.ts'
 import { deleteWebhook, findWebhook, listWebhooks, lockWebhook, type WebhookRow } from './store.ts'
@@ -43,6 +45,20 @@ export function webhookRoutes(deps: WebhookRouteOptions): Handlers<'webhooks-dis
         await deleteWebhook(tx, webhook.id)
       })
       return undefined
+    },
+
+    'webhooks.test': ({ caller, params }) => testWebhook(deps, caller, params.webhook_id),
+
+    'webhooks.listDeliveries': async ({ caller, params, query }) => {
+      const scope = scopeFilter(caller)
+      const webhook = await findWebhook(db, scope, params.webhook_id)
+      if (!webhook) throw notFound('Webhook')
+      const within = { ...scope, webhook: webhook.id }
+      const page = new KeysetPage(cursors, { operation: 'webhooks.listDeliveries', within, query })
+      const rows = await listLog(db, webhook.id, page)
+      const position = (row: LogRow) => ({ time: row.created_at, id: row.id })
+      const { items, members } = page.answer(rows, position, deliveryRecord)
+      return { ...members, deliveries: items }
     },
 
     'webhooks.getHeaders': async ({ caller, params }) => ({

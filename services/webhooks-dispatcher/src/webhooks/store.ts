@@ -290,7 +290,12 @@ export async function lockEarlier(tx: Tx, organizationId: string, takeOvers: num
   return (await tx.query(LOCK_EARLIER_ONES, organizationId, takeOvers)).map(({ id }) => id)
 }
 
-const DELETE_ONE = sql<unknown, [id: string]>('delete from webhooks where id = $1')
+const DELETE_ONE = sql<unknown, [id: string]>(
+  `with ended as (delete from webhooks where id = $1 returning id)
+   insert into ended_webhooks (id) select id from ended`,
+)
+
+/** Deletes a webhook; its log is swept later, because it may be long. */
 export async function deleteWebhook(tx: Tx, id: string): Promise<void> {
   await tx.query(DELETE_ONE, id)
 }

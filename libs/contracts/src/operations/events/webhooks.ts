@@ -2,10 +2,12 @@ import { z } from 'zod'
 import { BASE, define, group, idParam, VOID } from '../../definition/define.ts'
 import { PAGE } from '../../resources/page.ts'
 import { createdWebhook, webhook } from '../../resources/webhook.ts'
+import { webhookDelivery } from '../../resources/webhook-delivery.ts'
 import { eventTypeList, filterIds } from '../../schemas/event-filter.ts'
 import { headerMap } from '../../schemas/header-map.ts'
 import { orderedPageQuery } from '../../schemas/query.ts'
 import { clientId, isHttpUrl, stringList } from '../../schemas/text.ts'
+import { webhookDeliveryId } from '../../vocabulary/ids.ts'
 import { LIMITS } from '../../vocabulary/limits.ts'
 import { TIERS } from '../../vocabulary/tiers.ts'
 
@@ -167,5 +169,32 @@ export const webhookOperations = group({
     summary: 'Set, replace or remove custom headers',
     params,
     body: changeOfHeaders,
+  }),
+  'webhooks.test': define({
+    ...BASE,
+    ...WEBHOOK,
+    id: 'webhooks.test',
+    method: 'POST',
+    path: '/webhooks/{webhook_id}/test',
+    permission: 'webhook_update',
+    summary: 'Send a test event, signed and retried like any other',
+    errors: ['conflict'],
+    params,
+    body: z.object({}),
+    response: z
+      .object({ delivery_id: webhookDeliveryId, event_id: z.guid() })
+      .meta({ id: 'WebhookTest', description: 'The attempts are in the delivery log.' }),
+  }),
+  'webhooks.listDeliveries': define({
+    ...BASE,
+    ...WEBHOOK,
+    id: 'webhooks.listDeliveries',
+    method: 'GET',
+    path: '/webhooks/{webhook_id}/deliveries',
+    permission: 'webhook_read',
+    summary: 'List deliveries of the last 30 days that were attempted, newest event first',
+    params,
+    query: z.object(orderedPageQuery),
+    response: z.object({ ...PAGE, deliveries: z.array(webhookDelivery) }),
   }),
 })

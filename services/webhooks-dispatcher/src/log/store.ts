@@ -1,0 +1,114 @@
+import { LIMITS } from '@restante/contracts/vocabulary'
+import { type Queryable, sql, type Tx } from '@restante/service/database'
+import type { KeysetPage } from '@restante/service/http'
+
+/** One request that was made, as the API shows it. */
+export interface LoggedAttempt {
+  readonly attempted_at: string
+  readonly latency_ms: number
+  readonly http_status?: number
+  /** The kind of failure, never a response's content. */
+  readonly error?: string
+}
+
+export type LoggedState = 'retrying' | 'delivered' | 'failed' | 'dropped'
+
+/** What an attempt adds to the log. */
+export interface LogEntry {
+  readonly delivery: {
+    readonly id: string
+    readonly webhook_id: string
+    readonly event_id: string
+    readonly event_type: string
+    readonly created_at: Date
+  }
+  readonly attempt: LoggedAttempt
+  readonly state: LoggedState
+  readonly nextAttemptAt: Date | undefined
+}
+
+type Columns = [
+  ids: readonly string[],
+  webhooks: readonly string[],
+  events: readonly string[],
+  types: readonly string[],
+  createdAt: readonly string[],
+  states: readonly string[],
+  attempts: readonly string[],
+  nextAttemptAt: readonly (string | null)[],
+]
+
+const RECORD = sql<unknown, Columns>(
+  `insert into delivery_log (id, webhook_id, event_id, event_type, created_at, state, attempts, next_attempt_at)
+   select id, webhook_id, event_id, event_type, created_at, state, jsonb_build_array(attempt), next_attempt_at
+   from unnest($1::text[], $2::text[], $3::uuid[], $4::text[], $5::timestamptz[], $6::text[], $7::jsonb[], $8::timestamptz[])
+     as entry (id, webhook_id, event_id, event_type, created_at, state, attempt, next_attempt_at)
+   on conflict (id) do update set state = excluded.state, attempts = delivery_log.attempts || excluded.attempts,
+     next_attempt_at = excluded.next_attempt_at`,
+)
+
+/** Records attempts, in the transaction that concludes them. */
+export async function logAttempts(tx: Tx, entries: readonly LogEntry[]): Promise<void> {
+  await tx.query(
+    RECORD,
+    entries.map(({ delivery }) => delivery.id),
+    entries.map(({ delivery }) => delivery.webhook_id),
+    entries.map(({ delivery }) => delivery.event_id),
+    entries.map(({ delivery }) => delivery.event_type),
+    entries.map(({ delivery }) => delivery.created_at.toISOString()),
+    entries.map(({ state }) => state),
+    entries.map(({ attempt }) => JSON.stringify(attempt)),
+    entries.map(({ nextAttemptAt }) => nextAttemptAt?.toISOString() ?? null),
+  )
+}
+
+const DROP_RETRIED = sql<unknown, [webhookId: string]>(
+  `update delivery_log set state = 'dropped', next_attempt_at = null where webhook_id = $1 and state = 'retrying'`,
+)
+
+/** Records that what a webhook was still retrying is dropped. */
+export async function logDropped(tx: Tx, webhookId: string): Promise<void> {
+  await tx.query(DROP_RETRIED, webhookId)
+}
+
+export interface LogRow {
+  readonly id: string
+  readonly webhook_id: string
+  readonly event_id: string
+  readonly event_type: string
+  readonly created_at: Date
+  readonly state: LoggedState
+  readonly attempts: LoggedAttempt[]
+  readonly next_attempt_at: Date | null
+}
+
+const COLUMNS = 'id, webhook_id, event_id, event_type, created_at, state, attempts, next_attempt_at'
+type Place = [webhookId: string, createdAt: string | null, id: string | null, limit: number]
+
+const SELECT_NEWEST_FIRST = sql<LogRow, Place>(
+  `select ${COLUMNS} from delivery_log where webhook_id = $1 and ($2::timestamptz is null or (created_at, id) < ($2, $3))
+   order by created_at desc, id desc limit $4`,
+)
+const SELECT_OLDEST_FIRST = sql<LogRow, Place>(
+  `select ${COLUMNS} from delivery_log where webhook_id = $1 and ($2::timestamptz is null or (created_at, id) > ($2, $3))
+   order by created_at, id limit $4`,
+)
+
+/** A keyset page of the deliveries of one webhook, by creation. */
+export function listLog(on: Queryable, webhookId: string, { ascending, after, take }: KeysetPage): Promise<LogRow[]> {
+  const statement = ascending ? SELECT_OLDEST_FIRST : SELECT_NEWEST_FIRST
+  return on.query(statement, webhookId, after?.time.toISOString() ?? null, after?.id ?? null, take)
+}
+
+/** Of what is old, a batch; what is retried is newer than that. */
+export const SWEEP_OLD = sql<{ one: number }, [rows: number]>(
+  `delete from delivery_log where ctid = any(array(select ctid from delivery_log
+     where created_at < now() - interval '${LIMITS.retention.deliveryLog / 1_000} seconds' limit $1))
+   returning 1 as one`,
+)
+export const SELECT_ENDED = sql<{ id: string }>('select id from ended_webhooks limit 100')
+export const SWEEP_ENDED = sql<{ one: number }, [webhookId: string, rows: number]>(
+  `delete from delivery_log where id = any(array(select id from delivery_log where webhook_id = $1 limit $2))
+   returning 1 as one`,
+)
+export const FORGET_ENDED = sql<unknown, [webhookId: string]>('delete from ended_webhooks where id = $1')
