@@ -136,7 +136,8 @@ export class DraftSender {
     const askedAt = performance.now()
     const caller = await this.#caller(row)
     if (!caller) return
-    const confirm = async () => (performance.now() - askedAt <= CONFIRMED_MS ? caller : ((await this.#caller(row)) ?? gone()))
+    const confirm = async () =>
+      performance.now() - askedAt <= CONFIRMED_MS ? caller : ((await this.#caller(row)) ?? gone())
     const open = () => opened({ db, outbox }, row, {})
     await sender.send(
       { kind: 'draft', draftId: row.id, body: {}, open },
