@@ -7,6 +7,13 @@ export { decodeEvent, type RecordedEvent } from './kafka/envelope.ts'
 export { type Durability, Kafka, type KafkaOptions } from './kafka/kafka.ts'
 export { type EncodedEvent, EventTooLargeError, InvalidEventError, MAX_EVENT_BYTES, Outbox } from './outbox/outbox.ts'
 export { Relay, type RelayOptions } from './outbox/relay.ts'
-export type { BatchHandler, EffectHandler, Handler, Handlers, PreparedHandler } from './processing/handlers.ts'
+export type {
+  BatchHandler,
+  EffectHandler,
+  Handler,
+  Handlers,
+  PreparedBatchHandler,
+  PreparedHandler,
+} from './processing/handlers.ts'
 export { MarkSweeper } from './processing/marks.ts'
 export { checkTopics, ensureTopics, TopicsCheck } from './topics/topics.ts'

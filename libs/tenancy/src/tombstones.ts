@@ -88,7 +88,7 @@ export function holdInbox(tx: Tx, inboxUid: string): Promise<boolean> {
  * @returns false when one of them is deleted, as far as this service knows.
  */
 export async function holdScopes(tx: Tx, ids: readonly string[]): Promise<boolean> {
-  const [, deleted] = await Promise.all([tx.query(HOLD, ids), deletedAmong(tx, ids)])
+  const [, deleted] = await Promise.all([tx.query(HOLD, [...new Set(ids)]), deletedAmong(tx, ids)])
   return deleted.size === 0
 }
 

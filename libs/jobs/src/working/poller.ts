@@ -1,4 +1,4 @@
-import { Wakeup } from '@restante/service/concurrency'
+import { pause, Wakeup } from '@restante/service/concurrency'
 import type { Queryable } from '@restante/service/database'
 import type { Logger } from '@restante/service/telemetry'
 import { KEEP_LEASES, LEASE_DUE, type LeasedTimer, MEASURE_LAG, RELEASE_LEASES } from '../state/statements.ts'
@@ -22,6 +22,11 @@ export interface PollerOptions {
 }
 
 const BATCH = 500
+/**
+ * Shortest time between two polls. A timer that comes alone is found at once; of many, those of the same moment share a
+ * poll, and then the statements of their attempts.
+ */
+const SPACING_MS = 10
 /** While a queue is full, polls are this many times as frequent, so that fast work does not wait for the next poll. */
 const FASTER_WHEN_FULL = 10
 const MEASURE_EVERY_MS = 10_000
@@ -36,7 +41,7 @@ const GRACE_MS = 5_000
 export class Poller {
   readonly #options: PollerOptions
   #loop: Promise<void> = Promise.resolve()
-  #stopping = false
+  readonly #stop = new AbortController()
   readonly #wakeup = new Wakeup()
   #failing = false
   #lastTick = Date.now()
@@ -62,7 +67,7 @@ export class Poller {
   }
 
   async stop(): Promise<void> {
-    this.#stopping = true
+    this.#stop.abort()
     this.#wakeup.notify()
     await this.#loop
   }
@@ -74,8 +79,11 @@ export class Poller {
   }
 
   async #run(): Promise<void> {
-    while (!this.#stopping) {
+    while (!this.#stop.signal.aborted) {
+      const began = performance.now()
       const full = await this.#tick()
+      const rest = SPACING_MS - (performance.now() - began)
+      if (rest > 0) await pause(rest, this.#stop.signal)
       const { pollMs } = this.#options
       await this.#wakeup.wait(full ? pollMs / FASTER_WHEN_FULL : pollMs)
     }

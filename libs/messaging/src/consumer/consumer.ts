@@ -12,7 +12,7 @@ import { reportConsumer } from '../kafka/telemetry.ts'
 import type { Policy } from '../processing/attempts.ts'
 import { BatchProcessor } from '../processing/batch-processor.ts'
 import { EventProcessor } from '../processing/event-processor.ts'
-import type { BatchHandler, Handlers } from '../processing/handlers.ts'
+import type { BatchHandler, Handlers, PreparedBatchHandler } from '../processing/handlers.ts'
 import type { Processor } from '../processing/processor.ts'
 import { Reporter } from '../processing/report.ts'
 import { ensureDeadLetters } from '../topics/topics.ts'
@@ -47,12 +47,12 @@ interface CommonOptions {
 export type ConsumerOptions<T extends TopicDefinition> = CommonOptions &
   (
     | { readonly topic: T; readonly handlers: Handlers<T> }
-    | { readonly topic: T; readonly batch: BatchHandler }
+    | { readonly topic: T; readonly batch: BatchHandler | PreparedBatchHandler }
     | {
         readonly topics: readonly T[]
         /** Name of the topics together, in the name of the group. */
         readonly name: string
-        readonly batch: BatchHandler
+        readonly batch: BatchHandler | PreparedBatchHandler
       }
   )
 

@@ -23,6 +23,11 @@ export interface RelayOptions {
 const BATCH_ROWS = 400
 /** Estimated request size at which a batch is full; one event of the largest size fits on top of it. */
 const BATCH_BYTES = 1_000_000
+/**
+ * Shortest time between two requests to Kafka. An event that comes alone is published at once; of many, those of the same
+ * moment share a request, and then the fetches and the transactions of every consumer.
+ */
+const SPACING_MS = 15
 const HOUSEKEEPING_MS = 5_000
 const DELETE_ROWS = 2_000
 const DRAIN_MS = 5_000
@@ -118,6 +123,7 @@ export class Relay implements Component {
         await this.#wakeup.wait(this.#options.pollMs ?? 250)
         continue
       }
+      const began = performance.now()
       try {
         const { published, refused } = await publisher.publish(rows)
         if (published.length > 0)
@@ -129,6 +135,9 @@ export class Relay implements Component {
         for (const refusal of refused) await this.#park(candidate, refusal)
         this.#failure = undefined
         failures = 0
+        // A full batch means that more is waiting.
+        const rest = SPACING_MS - (performance.now() - began)
+        if (rest > 0 && rows.length < BATCH_ROWS) await pause(rest, this.#stop.signal)
       } catch (error) {
         if (candidate.ended || this.#stop.signal.aborted) throw error
         failures++

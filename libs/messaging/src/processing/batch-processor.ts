@@ -2,7 +2,7 @@ import { type RecordedEvent, readEnvelope } from '../kafka/envelope.ts'
 import type { ConsumedRecord } from '../kafka/record.ts'
 import { type PausablePartition, RevokedError, tryWork } from './attempts.ts'
 import { isForGroup, type ProcessorOptions } from './event-processor.ts'
-import type { BatchHandler } from './handlers.ts'
+import type { BatchHandler, PreparedBatchHandler } from './handlers.ts'
 import { MARK } from './marks.ts'
 import type { Processor } from './processor.ts'
 import type { Report } from './report.ts'
@@ -14,10 +14,10 @@ export class BatchProcessor implements Processor {
   readonly queuePerKey = false
   readonly batchSize: number
   readonly #options: ProcessorOptions
-  readonly #handler: BatchHandler
+  readonly #handler: BatchHandler | PreparedBatchHandler
   readonly #types: ReadonlySet<string>
 
-  constructor(options: ProcessorOptions, handler: BatchHandler) {
+  constructor(options: ProcessorOptions, handler: BatchHandler | PreparedBatchHandler) {
     this.#options = options
     this.#handler = handler
     this.batchSize = handler.batchSize ?? BATCH_SIZE
@@ -59,15 +59,22 @@ export class BatchProcessor implements Processor {
       const event = readEnvelope(record)
       if (!events.has(event.id)) events.set(event.id, event)
     }
+    const effect = await this.#effect([...events.values()])
     return this.#options.db.transaction(async (tx) => {
       const marked = await tx.query(MARK, this.#options.policy.group, [...events.keys()])
       const fresh = new Set(marked.map((row) => row.event_id))
       if (fresh.size > 0)
-        await this.#handler.effectMany(
+        await effect(
           tx,
           [...events.values()].filter((event) => fresh.has(event.id)),
         )
       return fresh.size
     })
+  }
+
+  async #effect(events: readonly RecordedEvent[]): Promise<BatchHandler['effectMany']> {
+    const handler = this.#handler
+    if ('prepareMany' in handler) return handler.prepareMany(events)
+    return (tx, fresh) => handler.effectMany(tx, fresh)
   }
 }

@@ -41,5 +41,14 @@ export interface BatchHandler {
   readonly batchSize?: number
 }
 
+/**
+ * The same for work that needs something from outside first: `prepareMany` runs before the transaction and returns what is
+ * to be done inside it with the events that are fresh. It may run more than once for one event, and for events that were
+ * processed before.
+ */
+export interface PreparedBatchHandler extends Omit<BatchHandler, 'effectMany'> {
+  prepareMany(events: readonly RecordedEvent[]): Promise<BatchHandler['effectMany']>
+}
+
 /** A handler whose event's type is known only at run time, from the topic. */
 export type AnyHandler = Handler<DomainEvent>

@@ -38,8 +38,7 @@ update messages
  */
 export async function applyDeliveryEvent(tx: Tx, outbox: Outbox, event: DeliveryEvent): Promise<void> {
   const { inbox_uid, message_id } = event.payload
-  await lockMailbox(tx, inbox_uid)
-  const message = await store.message(tx, inbox_uid, message_id)
+  const [, message] = await Promise.all([lockMailbox(tx, inbox_uid), store.message(tx, inbox_uid, message_id)])
   if (message) return applyTo(tx, outbox, message, event)
   if (await tombstones.has(tx, inbox_uid, message_id)) return
   const deleted = await findTombstone(tx, inbox_uid)
@@ -51,17 +50,19 @@ async function applyTo(tx: Tx, outbox: Outbox, message: MessageRow, event: Deliv
   const now = new Date()
   const { labels, change } = changedLabels(message.labels, labelChangeOf(event, message))
   const hasLeft = message.handed_over_at === null && impliesHandOver(event)
-  await progress(tx, message.id, event)
-  if (change.added.length + change.removed.length > 0) await store.setLabels(tx, [{ ...message, labels }], now)
-
   const changed = { ...message, labels }
   const named = { ...message, inbox_id: message.inbox_address }
   const documents: PublicEvent[] = []
   if (hasLeft) documents.push(sentEvent(sentEventId(event), named, event.payload.timestamp, sentTo(message, event)))
   const document = publicEventOf(event, named)
   if (document) documents.push(document)
-  await publish(tx, outbox, documents, changed, now)
-  await logLabels(tx, outbox, [{ message: changed, change, at: now }])
+  const isChanged = change.added.length + change.removed.length > 0
+  await Promise.all([
+    progress(tx, message.id, event),
+    isChanged ? store.setLabels(tx, [changed], now) : undefined,
+    publish(tx, outbox, documents, changed, now),
+    isChanged ? logLabels(tx, outbox, [{ message: changed, change, at: now }]) : undefined,
+  ])
 }
 
 async function progress(tx: Queryable, id: string, event: DeliveryEvent): Promise<void> {

@@ -1,8 +1,8 @@
 import { topics } from '@restante/contracts/events'
-import { Consumer, type EffectHandler, type Kafka, type Outbox } from '@restante/messaging'
-import type { Database } from '@restante/service/database'
+import { Consumer, decodeEvent, type Kafka, type Outbox, type RecordedEvent } from '@restante/messaging'
+import type { Database, Tx } from '@restante/service/database'
 import { applyDeliveryEvent } from './apply-delivery-event.ts'
-import type { DeliveryEvent } from './delivery-events.ts'
+import { inMailboxes } from './mailbox-effects.ts'
 import type { SentPlacement } from './placement.ts'
 
 export interface DeliveriesConsumerOptions {
@@ -12,23 +12,36 @@ export interface DeliveriesConsumerOptions {
   readonly placement: SentPlacement
 }
 
-/** Turns events of mail-send about sent mail into copies, labels and public events. */
+/** Most events in one transaction, during which their mailboxes are locked. */
+const TOGETHER = 50
+
+/**
+ * Turns events of mail-send about sent mail into copies, labels and public events. Most messages raise several events
+ * within a moment, which share a transaction.
+ */
 export function deliveriesConsumer({ kafka, db, outbox, placement }: DeliveriesConsumerOptions) {
-  const applied: EffectHandler<DeliveryEvent> = { effect: (tx, event) => applyDeliveryEvent(tx, outbox, event) }
+  const prepareMany = async (events: readonly RecordedEvent[]) => {
+    const prepared = new Map(await Promise.all(events.map(async (one) => [one.id, await prepare(one)] as const)))
+    return (tx: Tx, fresh: readonly RecordedEvent[]) =>
+      inMailboxes(
+        tx,
+        fresh.flatMap(({ id }) => prepared.get(id) ?? []),
+      )
+  }
+  const prepare = async (recorded: RecordedEvent) => {
+    const event = decodeEvent(topics['mail.deliveries'], recorded)
+    const { inbox_uid: inboxUid } = event.payload
+    if (event.type !== 'message.accepted') {
+      return { inboxUid, effect: (tx: Tx) => applyDeliveryEvent(tx, outbox, event) }
+    }
+    const effect = await placement.prepare(event.payload)
+    return effect && { inboxUid, effect }
+  }
   return new Consumer({
     kafka,
     db,
     service: 'mail-ingest',
     topic: topics['mail.deliveries'],
-    handlers: {
-      'message.accepted': { prepare: (event) => placement.prepare(event.payload) },
-      'delivery.handed_over': applied,
-      'delivery.delivered': applied,
-      'delivery.delayed': applied,
-      'delivery.bounced': applied,
-      'delivery.complained': applied,
-      'delivery.rejected': applied,
-      'delivery.opened': applied,
-    },
+    batch: { prepareMany, batchSize: TOGETHER },
   })
 }

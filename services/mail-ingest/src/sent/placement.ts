@@ -3,22 +3,21 @@ import type { SentCopy } from '@restante/contracts/schemas'
 import { LIMITS } from '@restante/contracts/vocabulary'
 import type { Outbox } from '@restante/messaging'
 import { bareAddress, type OpenImage, ParserCrashedError, type ParserPool, ParserTimeoutError } from '@restante/mime'
-import { ByteSemaphore } from '@restante/service/concurrency'
+import { Batcher, ByteSemaphore } from '@restante/service/concurrency'
 import type { Database, Tx } from '@restante/service/database'
-import { findTombstone } from '@restante/tenancy'
 import { contentOf, type MailContent, unparsedContent } from '../content/mail-content.ts'
 import { parsed } from '../content/read-mail.ts'
 import type { RecipientLookup } from '../inbound/recipients.ts'
 import { lockMailbox } from '../mailbox/lock.ts'
 import type { BodyColumns, MessageRow } from '../mailbox/rows.ts'
-import { store } from '../mailbox/store.ts'
 import { uuidV7 } from '../mailbox/uuid-v7.ts'
 import { ROW_BYTES, readBlob, rowNameOf, withRawMail } from '../raw/bytes.ts'
 import { copiesOf, type RawMailUse, rawMails } from '../raw/store.ts'
 import { mailDigest } from '../threading/duplicates.ts'
 import { extendThreads, logFirstLabels, saveWithThreads } from '../threading/extend-threads.ts'
 import { applyDeliveryEvent } from './apply-delivery-event.ts'
-import { pendingDeliveryEvents, tombstones } from './store.ts'
+import { inMailboxes, type MailboxEffect } from './mailbox-effects.ts'
+import { isUnwanted, pendingDeliveryEvents } from './store.ts'
 
 export interface PlacementOptions {
   readonly db: Database
@@ -30,6 +29,9 @@ export interface PlacementOptions {
   /** Left out of what is read: the sender is no recipient whose reading counts. */
   readonly openImage: OpenImage
 }
+
+/** Most copies in one transaction, and how many transactions at a time: a locked mailbox delays only its own. */
+const TOGETHER = { maxItems: 25, concurrency: 3 }
 
 /**
  * Stores the copies of sent messages in their mailboxes, once each, whether the call of mail-send or its event arrives
@@ -43,14 +45,23 @@ export class SentPlacement {
    */
   readonly #memory = new ByteSemaphore({ bytes: LIMITS.inbound.bytes })
 
+  /** Copies that are placed at the same time share a transaction. */
+  readonly #placements: Batcher<MailboxEffect, undefined>
+
   constructor(options: PlacementOptions) {
     this.#options = options
+    this.#placements = new Batcher({ ...TOGETHER, work: (effects) => this.#placeAll(effects) })
   }
 
   /** Places a copy now. When this resolves, readers see the copy. */
   async place(copy: SentCopy): Promise<void> {
     const effect = await this.prepare(copy)
-    if (effect) await this.#options.db.transaction(effect)
+    if (effect) await this.#placements.add({ inboxUid: copy.inbox_uid, effect })
+  }
+
+  async #placeAll(effects: readonly MailboxEffect[]): Promise<undefined[]> {
+    await this.#options.db.transaction((tx) => inMailboxes(tx, effects))
+    return effects.map(() => undefined)
   }
 
   /**
@@ -61,9 +72,7 @@ export class SentPlacement {
   async prepare(copy: SentCopy): Promise<((tx: Tx) => Promise<void>) | undefined> {
     const { db, blobs, parser } = this.#options
     const { inbox_uid, message_id } = copy
-    if (await store.message(db, inbox_uid, message_id)) return undefined
-    if (await tombstones.has(db, inbox_uid, message_id)) return undefined
-    if (await findTombstone(db, inbox_uid)) return undefined
+    if (await isUnwanted(db, inbox_uid, message_id)) return undefined
     const id = uuidV7()
     const inRow = copy.blob.size <= ROW_BYTES
     const blob = inRow ? rowNameOf(id) : `${copiesOf(inbox_uid)}${id}`
@@ -113,22 +122,21 @@ export class SentPlacement {
   async #store(tx: Tx, message: MessageRow, body: BodyColumns, use: RawMailUse): Promise<void> {
     const { outbox } = this.#options
     const { inbox_uid, message_id } = message
-    await lockMailbox(tx, inbox_uid)
-    if (await isUnwanted(tx, inbox_uid, message_id)) return rawMails.abandon(tx, use)
-    await rawMails.hold(tx, [use])
     const added = [{ message, body }]
-    await saveWithThreads(tx, added, await extendThreads(tx, added, () => false))
-    await logFirstLabels(tx, outbox, message)
-    for (const event of await pendingDeliveryEvents.take(tx, inbox_uid, message_id))
-      await applyDeliveryEvent(tx, outbox, event)
+    const [, unwanted, threads] = await Promise.all([
+      lockMailbox(tx, inbox_uid),
+      isUnwanted(tx, inbox_uid, message_id),
+      extendThreads(tx, added, () => false),
+    ])
+    if (unwanted) return rawMails.abandon(tx, use)
+    const [early] = await Promise.all([
+      pendingDeliveryEvents.take(tx, inbox_uid, message_id),
+      rawMails.hold(tx, [use]),
+      saveWithThreads(tx, added, threads),
+      logFirstLabels(tx, outbox, message),
+    ])
+    for (const event of early) await applyDeliveryEvent(tx, outbox, event)
   }
-}
-
-/** Whether a copy is stored already, or must not be stored (again). */
-async function isUnwanted(tx: Tx, inboxUid: string, messageId: string): Promise<boolean> {
-  if (await findTombstone(tx, inboxUid)) return true
-  if (await store.message(tx, inboxUid, messageId)) return true
-  return tombstones.has(tx, inboxUid, messageId)
 }
 
 /** A copy is placed whatever its content. If it cannot be parsed, it has at least its headers. */

@@ -12,6 +12,17 @@ const HAS_TOMBSTONE = sql<{ message_id: string }, [inboxUid: string, messageId: 
   'select message_id from tombstones where inbox_uid = $1 and message_id = $2',
 )
 
+const IS_UNWANTED = sql<{ unwanted: boolean }, [inboxUid: string, messageId: string]>(`
+select exists (select from messages where inbox_uid = $1 and message_id = $2)
+    or exists (select from tombstones where inbox_uid = $1 and message_id = $2)
+    or exists (select from deleted_scopes where id = $1 and kind = 'inbox') as unwanted`)
+
+/** Whether a copy is stored already, or must not be stored (again): it, or its inbox, was deleted. */
+export async function isUnwanted(on: Queryable, inboxUid: string, messageId: string): Promise<boolean> {
+  const [found] = await on.query(IS_UNWANTED, inboxUid, messageId)
+  return found?.unwanted === true
+}
+
 /** Deleted sent messages, which neither a late copy nor a late event may bring back (events 1.2 rule 12). */
 export const tombstones = {
   async add(tx: Queryable, inboxUid: string, messageIds: readonly string[], at: Date): Promise<void> {

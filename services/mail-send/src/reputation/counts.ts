@@ -7,9 +7,21 @@ type DeliveryEvent = EventOf<(typeof topics)['mail.deliveries']>
 /** Rows that the outcomes of one hour of an organization are divided between: they seldom wait for each other. */
 const SLOTS = 4
 
-const COUNT = sql<never, [organizationId: string, slot: number, sent: number, bounced: number, complained: number]>(`
+// Organizations in one order: two transactions that count for the same ones never wait for each other in a circle.
+const COUNT = sql<
+  never,
+  [
+    organizationIds: readonly string[],
+    slot: number,
+    sent: readonly number[],
+    bounced: readonly number[],
+    complained: readonly number[],
+  ]
+>(`
 insert into reputation_counts as counted (organization_id, hour, slot, sent, bounced, complained)
-values ($1, date_trunc('hour', now()), $2, $3, $4, $5)
+select organization_id, date_trunc('hour', now()), $2, sent, bounced, complained
+  from unnest($1::uuid[], $3::int[], $4::int[], $5::int[]) as given (organization_id, sent, bounced, complained)
+ order by organization_id
 on conflict (organization_id, hour, slot) do update
    set sent = counted.sent + excluded.sent, bounced = counted.bounced + excluded.bounced,
        complained = counted.complained + excluded.complained`)
@@ -56,16 +68,23 @@ export interface DayOfOrganization extends ReputationCounts {
   readonly resetAt: Date | undefined
 }
 
-/** Counts facts about the mail of one organization, in the transaction that publishes them. */
+/** Counts facts about the mail of organizations, in the transaction that publishes them. */
 export async function countFacts(tx: Tx, events: readonly DeliveryEvent[]): Promise<void> {
-  const [first] = events
-  if (first === undefined) return
-  const counts = events.map(countedIn)
-  const sum = (of: keyof ReputationCounts) => counts.reduce((total, one) => total + one[of], 0)
-  const [sent, bounced, complained] = [sum('sent'), sum('bounced'), sum('complained')]
-  if (sent + bounced + complained === 0) return
-  const slot = Math.floor(Math.random() * SLOTS)
-  await tx.query(COUNT, first.payload.organization_id, slot, sent, bounced, complained)
+  const sums = [...Map.groupBy(events, ({ payload }) => payload.organization_id)].map(([organizationId, own]) => {
+    const counts = own.map(countedIn)
+    const sum = (of: keyof ReputationCounts) => counts.reduce((total, one) => total + one[of], 0)
+    return { organizationId, sent: sum('sent'), bounced: sum('bounced'), complained: sum('complained') }
+  })
+  const counted = sums.filter(({ sent, bounced, complained }) => sent + bounced + complained > 0)
+  if (counted.length === 0) return
+  await tx.query(
+    COUNT,
+    counted.map(({ organizationId }) => organizationId),
+    Math.floor(Math.random() * SLOTS),
+    counted.map(({ sent }) => sent),
+    counted.map(({ bounced }) => bounced),
+    counted.map(({ complained }) => complained),
+  )
 }
 
 /** The organizations that have sent at least this much within a day, and got something back. */

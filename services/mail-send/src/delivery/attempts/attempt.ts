@@ -1,18 +1,30 @@
-import type { AttemptContext, Schedule } from '@restante/jobs'
+import type { AttemptContext, Joint, Schedule } from '@restante/jobs'
 import { type Database, retryThroughOutage, type Tx } from '@restante/service/database'
 import { isInfrastructureError } from '@restante/service/errors'
 import type { Logger } from '@restante/service/telemetry'
 import type { DeliveryKind, DeliveryTarget, SendTimers } from '../../timers/kinds.ts'
 import type { SendRecord } from '../outbound/sends.ts'
-import { type BegunDelivery, decide, type OpenDelivery } from '../outcome/delivery.ts'
+import { type BegunDelivery, type Decided, decide, type OpenDelivery } from '../outcome/delivery.ts'
 import type { Outcome } from '../outcome/outcome.ts'
 import type { RetryPolicy } from '../outcome/retry-policy.ts'
 import { NotPromptError, type Route } from '../routes/route.ts'
 import type { WarmUp } from '../warm-up/warm-up.ts'
-import type { Decided, Decisions } from './decisions.ts'
+import type { DecidedSend, Decisions } from './decisions.ts'
 import { providerOf } from './providers.ts'
 import { begin, findOpen, type OpenTarget } from './store.ts'
 import { attemptSeconds, deliveryDecisions, firstAttemptDelay, providerOutcomes, unknownOutcomes } from './telemetry.ts'
+
+/** The last outcomes of an attempt. */
+export interface Conclusion extends DecidedSend {
+  /** Postpones the timer of the attempt; undefined when it ends. */
+  readonly postpone: ((tx: Tx) => Promise<void>) | undefined
+}
+
+/** What many attempts do with one statement. */
+export interface JointWork {
+  begin(delivery: OpenDelivery): Promise<BegunDelivery | undefined>
+  readonly conclusions: Joint<Conclusion>
+}
 
 export interface AttemptOptions {
   readonly db: Database
@@ -37,7 +49,7 @@ export const BUSY_RETRY_MS = 5_000
 
 /** One attempt at the recipients of one message at one destination. */
 export class Attempt {
-  readonly #options: AttemptOptions
+  readonly #options: AttemptOptions & { readonly joint: JointWork }
   readonly #route: Route
   readonly #context: AttemptContext<DeliveryTarget>
   readonly #send: SendRecord
@@ -50,7 +62,7 @@ export class Attempt {
   #pending: Decided[] = []
 
   constructor(
-    options: AttemptOptions,
+    options: AttemptOptions & { readonly joint: JointWork },
     route: Route,
     context: AttemptContext<DeliveryTarget>,
     { send, deliveries }: Pick<OpenTarget, 'send' | 'deliveries'>,
@@ -103,8 +115,8 @@ export class Attempt {
 
   /** The count and the beginning commit together. What the day has no room for is left for another one. */
   async #beginSending(delivery: OpenDelivery): Promise<BegunDelivery | undefined> {
-    const { db, warmUp } = this.#options
-    if (!warmUp) return (await begin(db, [delivery]))[0]
+    const { db, warmUp, joint } = this.#options
+    if (!warmUp) return joint.begin(delivery)
     return db
       .transaction(async (tx) => {
         const [begun] = await begin(tx, [delivery])
@@ -152,9 +164,10 @@ export class Attempt {
     const kind = this.#nextKind(this.#outcomes, ms)
     const undecided = this.#decided.length < this.#deliveries.length
     const next = earliest(this.#decided) ?? (undecided ? soon(BUSY_RETRY_MS) : undefined)
-    await this.#context.run(async (tx: Tx) => {
-      await this.#options.decisions.record(tx, this.#send, this.#pending)
-      if (next) await this.#postpone(tx, kind, next)
+    await this.#context.runJointly(this.#options.joint.conclusions, {
+      send: this.#send,
+      decided: this.#pending,
+      postpone: next && ((tx) => this.#postpone(tx, kind, next)),
     })
     this.#pending = []
   }

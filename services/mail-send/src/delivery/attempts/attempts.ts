@@ -1,16 +1,26 @@
 import type { AttemptContext, Timers, WorkOptions } from '@restante/jobs'
-import { backoff } from '@restante/service/concurrency'
+import { Batcher, backoff } from '@restante/service/concurrency'
+import type { Database } from '@restante/service/database'
 import { DELIVERY_KINDS, type DeliveryKind, type DeliveryTarget, type SendTimers, SHARES } from '../../timers/kinds.ts'
 import { DestinationHealth } from '../destinations/health.ts'
 import { KeyedSemaphore } from '../destinations/keyed-semaphore.ts'
 import { Pace } from '../destinations/pace.ts'
 import { Throttles } from '../destinations/throttles.ts'
 import type { SendRecord } from '../outbound/sends.ts'
+import type { OpenDelivery } from '../outcome/delivery.ts'
 import type { Outcome } from '../outcome/outcome.ts'
 import { NotPromptError, type Route, withOutcome } from '../routes/route.ts'
-import { Attempt, type AttemptOptions, BUSY_RETRY_MS, type NextKind, soon } from './attempt.ts'
+import {
+  Attempt,
+  type AttemptOptions,
+  BUSY_RETRY_MS,
+  type Conclusion,
+  type JointWork,
+  type NextKind,
+  soon,
+} from './attempt.ts'
 import { HELD_UNTIL, staysHeld } from './holds.ts'
-import { findOpen, type OpenTarget } from './store.ts'
+import { beginAll, findAllOpen, type OpenTarget } from './store.ts'
 
 export interface AttemptsOptions extends AttemptOptions {
   readonly timers: Timers<SendTimers>
@@ -39,6 +49,8 @@ const PROMPT_SESSION_MS = 5_000
 const PROMPT_RECIPIENT_MS = 10_000
 /** Longest pause between two attempts to reach a destination. */
 const LONGEST_PAUSE_MS = 30_000
+/** Most attempts that one statement, or one transaction, is about; and how many of these there are at a time. */
+const TOGETHER = { maxItems: 100, concurrency: 2 }
 /** Delay of retries after failures of the own infrastructure. */
 const RETRY = { firstMs: 1_000, longestMs: 10_000 }
 
@@ -53,14 +65,18 @@ export class Attempts {
   readonly #health: DestinationHealth
   readonly #throttles: Throttles
   readonly #pace: Pace
+  readonly #targets: Batcher<DeliveryTarget, OpenTarget | undefined>
+  readonly #joint: JointWork
 
   constructor(options: AttemptsOptions) {
-    const { concurrency, perDestination, perMinute, retry } = options
+    const { db, concurrency, perDestination, perMinute, retry } = options
     this.#options = options
     this.#slots = new KeyedSemaphore({ mostWaiting: Math.ceil(concurrency / 2), maxWaitMs: SLOT_WAIT_MS })
     this.#health = new DestinationHealth(Math.min(retry.firstMs / 2, LONGEST_PAUSE_MS))
     this.#throttles = new Throttles(perDestination)
     this.#pace = new Pace(perMinute)
+    this.#targets = new Batcher({ ...TOGETHER, work: (targets) => findAllOpen(db, targets) })
+    this.#joint = jointWork(options)
   }
 
   /** Registers the handlers of the timers. To be called before they start. */
@@ -150,14 +166,15 @@ export class Attempts {
     { paced, patience }: { readonly paced?: string; readonly patience?: AbortSignal } = {},
   ): Promise<void> {
     const { send_id, destination } = context.timer.payload
-    const found = await findOpen(this.#options.db, send_id, destination)
+    const found = await this.#targets.add({ send_id, destination })
     if (!found) return
     if (found.held) {
       await this.#holdBack(context, found.send)
       return
     }
     const at = await this.#tooEarly(found, paced)
-    if (at === undefined) await new Attempt(this.#options, route, context, found, nextKind).make(patience)
+    const options = { ...this.#options, joint: this.#joint }
+    if (at === undefined) await new Attempt(options, route, context, found, nextKind).make(patience)
     else await context.run((tx) => context.postpone(tx, at))
   }
 
@@ -196,6 +213,28 @@ export class Attempts {
       const held = await staysHeld(tx, ownerOf(send), destination)
       await context.postpone(tx, held ? HELD_UNTIL : new Date())
     })
+  }
+}
+
+/** Attempts begin and end together with others of the same moment: one commit for all of them. */
+function jointWork({
+  db,
+  timers,
+  decisions,
+}: Pick<AttemptsOptions, 'timers' | 'decisions'> & { db: Database }): JointWork {
+  const beginnings = new Batcher({
+    ...TOGETHER,
+    work: (deliveries: readonly OpenDelivery[]) => beginAll(db, deliveries),
+  })
+  return {
+    begin: (delivery) => beginnings.add(delivery),
+    conclusions: timers.joint<Conclusion>({
+      ...TOGETHER,
+      effect: async (tx, conclusions) => {
+        await decisions.recordAll(tx, conclusions)
+        for (const { postpone } of conclusions) await postpone?.(tx)
+      },
+    }),
   }
 }
 

@@ -1,16 +1,17 @@
 import type { Outbox } from '@restante/messaging'
 import type { Tx } from '@restante/service/database'
-import { markHandedOver, markRejected, type SendRecord } from '../outbound/sends.ts'
-import { type BegunDelivery, type Decision, UNDETERMINED } from '../outcome/delivery.ts'
+import { markAllHandedOver, markRejected, type SendRecord } from '../outbound/sends.ts'
+import { type Decided, type Decision, UNDETERMINED } from '../outcome/delivery.ts'
 import type { Occurrence } from '../outcome/delivery-events.ts'
-import { publishOccurrences } from '../outcome/publish.ts'
+import { type Happened, publishAll } from '../outcome/publish.ts'
 import { type Recording, suppressBounced } from '../outcome/suppressions.ts'
-import { saveDecision } from './store.ts'
+import { saveDecisions } from './store.ts'
 import { installationMailFailures } from './telemetry.ts'
 
-export interface Decided {
-  readonly delivery: BegunDelivery
-  readonly decision: Decision
+/** What is decided about deliveries of one message. */
+export interface DecidedSend {
+  readonly send: SendRecord
+  readonly decided: readonly Decided[]
 }
 
 /** Tells senders of deliveries that have failed. */
@@ -33,22 +34,42 @@ export class Decisions {
    * alone. The event that the message was sent comes first, and once per message: when a server, or an inbox here, has
    * answered.
    */
-  async record(tx: Tx, send: SendRecord, decided: readonly Decided[]): Promise<void> {
-    const own: Decided[] = []
-    for (const item of decided) {
-      if (await saveDecision(tx, item.delivery, item.decision)) own.push(item)
+  record(tx: Tx, send: SendRecord, decided: readonly Decided[]): Promise<void> {
+    return this.recordAll(tx, [{ send, decided }])
+  }
+
+  /** The same for several messages, in as many statements as for one. */
+  async recordAll(tx: Tx, items: readonly DecidedSend[]): Promise<void> {
+    const saved = await saveDecisions(
+      tx,
+      items.flatMap(({ decided }) => decided),
+    )
+    const own = items.map(({ send, decided }) => ({
+      send,
+      decided: decided.filter(({ delivery }) => saved.has(delivery.id)),
+    }))
+    const answered = own.filter(({ decided }) => decided.some(({ decision }) => decision.verdict.mta !== undefined))
+    const sent = await markAllHandedOver(tx, [...new Set(answered.map(({ send }) => send.id))])
+    const happened: Happened[] = []
+    for (const { send, decided } of own) {
+      const first = sent.get(send.id)
+      // Once, where several destinations of one message have answered at the same time.
+      sent.delete(send.id)
+      const occurrences: Occurrence[] = [
+        ...(first ? [{ kind: 'handed_over' as const, ...first }] : []),
+        ...occurrencesOf(decided),
+        ...(await this.#rejected(tx, send, decided)),
+      ]
+      if (send.origin.kind === 'system') installationMailFailures.inc(bouncedIn(decided).length)
+      happened.push({ send, occurrences })
     }
-    const occurrences: Occurrence[] = []
-    if (own.some(({ decision }) => decision.verdict.mta !== undefined)) {
-      const sent = await markHandedOver(tx, send.id)
-      if (sent) occurrences.push({ kind: 'handed_over', ...sent })
-    }
-    occurrences.push(...occurrencesOf(own), ...(await this.#rejected(tx, send, own)))
-    if (send.origin.kind === 'system') installationMailFailures.inc(bouncedIn(own).length)
     const recording = { tx, outbox: this.#outbox }
-    await publishOccurrences(recording, send, occurrences)
-    await this.#notices.schedule(tx, send.origin.kind === 'inbox' ? bouncedIn(own) : [])
-    await suppressRefused(recording, send, own)
+    await publishAll(recording, happened)
+    await this.#notices.schedule(
+      tx,
+      own.flatMap(({ send, decided }) => (send.origin.kind === 'inbox' ? bouncedIn(decided) : [])),
+    )
+    for (const { send, decided } of own) await suppressRefused(recording, send, decided)
   }
 
   /** A message is rejected as a whole; when part of it was sent before, the rest of its recipients bounce. */

@@ -1,6 +1,7 @@
 import { type Queryable, sql } from '@restante/service/database'
+import type { DeliveryTarget } from '../../timers/kinds.ts'
 import { SEND_COLUMNS, type SendRecord, type SendRow, sendOf } from '../outbound/sends.ts'
-import type { BegunDelivery, Decision, DeliveryState, OpenDelivery } from '../outcome/delivery.ts'
+import type { BegunDelivery, Decided, DeliveryState, OpenDelivery } from '../outcome/delivery.ts'
 import { holds } from './holds.ts'
 
 type OpenRow = SendRow & {
@@ -12,40 +13,49 @@ type OpenRow = SendRow & {
   held: boolean
 }
 
-const OPEN = sql<OpenRow, [sendId: string, destination: string]>(`
+const OPEN = sql<OpenRow & { destination: string }, [sendIds: readonly string[], destinations: readonly string[]]>(`
 select ${SEND_COLUMNS},
-       d.id as delivery_id, d.recipient, d.state, d.attempts, d.delayed_at is not null as delayed,
+       d.destination, d.id as delivery_id, d.recipient, d.state, d.attempts, d.delayed_at is not null as delayed,
        exists (select from delivery_holds h where ${holds('s.organization_id', 'd.destination')}) as held
-  from sends s join deliveries d on d.send_id = s.id
- where s.id = $1 and d.destination = $2 and d.state in ('queued', 'handing_over', 'deferred')
+  from unnest($1::uuid[], $2::text[]) as target (send_id, destination)
+  join sends s on s.id = target.send_id
+  join deliveries d on d.send_id = s.id and d.destination = target.destination
+ where s.id = any($1::uuid[]) and d.send_id = any($1::uuid[]) and d.state in ('queued', 'handing_over', 'deferred')
  order by d.id`)
 
+// Rows are locked in one order, so that two statements with the same deliveries never wait for each other in a circle.
 const BEGIN = sql<{ id: string }, [ids: readonly string[], attempts: readonly number[]]>(`
+with locked as materialized (select id from deliveries where id = any($1::uuid[]) order by id for update)
 update deliveries
    set state = 'handing_over', attempts = deliveries.attempts + 1, updated_at = now()
   from unnest($1::uuid[], $2::int[]) as begun (id, attempts)
- where deliveries.id = begun.id and deliveries.attempts = begun.attempts
-   and deliveries.state in ('queued', 'handing_over', 'deferred')
+ where deliveries.id = any(array(select id from locked)) and deliveries.id = begun.id
+   and deliveries.attempts = begun.attempts and deliveries.state in ('queued', 'handing_over', 'deferred')
 returning deliveries.id`)
 
-const SAVE_DECISION = sql<
+const SAVE_DECISIONS = sql<
   { id: string },
   [
-    id: string,
-    attempts: number,
-    state: string,
-    status: string,
-    diagnostic: string,
-    mta: string | null,
-    acceptedBy: string | null,
-    announceDelay: boolean,
+    ids: readonly string[],
+    attempts: readonly number[],
+    states: readonly string[],
+    statuses: readonly string[],
+    diagnostics: readonly string[],
+    mtas: readonly (string | null)[],
+    acceptedBy: readonly (string | null)[],
+    announceDelay: readonly boolean[],
   ]
 >(`
+with locked as materialized (select id from deliveries where id = any($1::uuid[]) order by id for update)
 update deliveries
-   set state = $3, status = $4, diagnostic = $5, reporting_mta = $6, accepted_by = $7,
-       delayed_at = case when $8 then now() else delayed_at end, updated_at = now()
- where id = $1 and attempts = $2 and state = 'handing_over'
-returning id`)
+   set state = decided.state, status = decided.status, diagnostic = decided.diagnostic, reporting_mta = decided.mta,
+       accepted_by = decided.accepted_by, delayed_at = case when announce_delay then now() else delayed_at end,
+       updated_at = now()
+  from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::boolean[])
+       as decided (id, attempts, state, status, diagnostic, mta, accepted_by, announce_delay)
+ where deliveries.id = any(array(select id from locked)) and deliveries.id = decided.id
+   and deliveries.attempts = decided.attempts and deliveries.state = 'handing_over'
+returning deliveries.id`)
 
 /** What there is to do for one message at one destination. */
 export interface OpenTarget {
@@ -57,7 +67,20 @@ export interface OpenTarget {
 
 /** The message and those of its deliveries to one destination that are still open; undefined when none is. */
 export async function findOpen(on: Queryable, sendId: string, destination: string): Promise<OpenTarget | undefined> {
-  const rows = await on.query(OPEN, sendId, destination)
+  return (await findAllOpen(on, [{ send_id: sendId, destination }]))[0]
+}
+
+/** The same for several targets, in their order. */
+export async function findAllOpen(
+  on: Queryable,
+  targets: readonly DeliveryTarget[],
+): Promise<(OpenTarget | undefined)[]> {
+  const [ids, destinations] = [targets.map(({ send_id }) => send_id), targets.map(({ destination }) => destination)]
+  const rows = Map.groupBy(await on.query(OPEN, ids, destinations), (row) => `${row.id} ${row.destination}`)
+  return targets.map(({ send_id, destination }) => openTargetOf(rows.get(`${send_id} ${destination}`) ?? []))
+}
+
+function openTargetOf(rows: readonly OpenRow[]): OpenTarget | undefined {
   const [first] = rows
   if (!first) return undefined
   const deliveries = rows.map(({ delivery_id: id, recipient, state, attempts, delayed }) => ({
@@ -75,30 +98,36 @@ export async function findOpen(on: Queryable, sendId: string, destination: strin
  * @returns those that this attempt may make; another attempt may have taken some of them.
  */
 export async function begin(on: Queryable, deliveries: readonly OpenDelivery[]): Promise<BegunDelivery[]> {
+  return (await beginAll(on, deliveries)).filter((delivery) => delivery !== undefined)
+}
+
+/** The same for deliveries of several attempts, in their order; undefined for those that are not to be tried. */
+export async function beginAll(
+  on: Queryable,
+  deliveries: readonly OpenDelivery[],
+): Promise<(BegunDelivery | undefined)[]> {
   const ids = deliveries.map(({ id }) => id)
   const attempts = deliveries.map((delivery) => delivery.attempts)
   const begun = new Set((await on.query(BEGIN, ids, attempts)).map(({ id }) => id))
-  return deliveries
-    .filter(({ id }) => begun.has(id))
-    .map(({ id, recipient, delayed, attempts: before }) => ({ id, recipient, delayed, attempts: before + 1 }))
+  // One delivery that two attempts begin at the same time is begun by the first.
+  return deliveries.map(({ id, recipient, delayed, attempts: before }) =>
+    begun.delete(id) ? { id, recipient, delayed, attempts: before + 1 } : undefined,
+  )
 }
 
-/** @returns whether this attempt was still the delivery's own. */
-export async function saveDecision(on: Queryable, delivery: BegunDelivery, decision: Decision): Promise<boolean> {
-  const { status, text, mta = null, address = null } = decision.verdict
-  const acceptedBy = decision.state === 'delivered' ? address : null
-  const announceDelay = decision.state === 'deferred' && decision.announceDelay
-  const { id, attempts } = delivery
+/** @returns the ids of those whose attempt was still the delivery's own. */
+export async function saveDecisions(on: Queryable, decided: readonly Decided[]): Promise<ReadonlySet<string>> {
+  if (decided.length === 0) return new Set()
   const saved = await on.query(
-    SAVE_DECISION,
-    id,
-    attempts,
-    decision.state,
-    status,
-    text,
-    mta,
-    acceptedBy,
-    announceDelay,
+    SAVE_DECISIONS,
+    decided.map(({ delivery }) => delivery.id),
+    decided.map(({ delivery }) => delivery.attempts),
+    decided.map(({ decision }) => decision.state),
+    decided.map(({ decision }) => decision.verdict.status),
+    decided.map(({ decision }) => decision.verdict.text),
+    decided.map(({ decision }) => decision.verdict.mta ?? null),
+    decided.map(({ decision }) => (decision.state === 'delivered' ? (decision.verdict.address ?? null) : null)),
+    decided.map(({ decision }) => decision.state === 'deferred' && decision.announceDelay),
   )
-  return saved.length > 0
+  return new Set(saved.map(({ id }) => id))
 }

@@ -26,43 +26,49 @@ export interface OutboundMessage {
   readonly recipients: readonly string[]
 }
 
-const ADD_SEND = sql<
+const ADD_SENDS = sql<
   { id: string },
   [
-    id: string,
-    organizationId: string | null,
-    podId: string | null,
-    inboxUid: string | null,
-    threadId: string | null,
-    messageId: string,
-    size: number,
-    sha256: string,
-    copy: string | null,
-    acceptedAt: string,
-    unsubscribable: boolean,
-    tracked: boolean,
-    returnPath: string | null,
+    ids: readonly string[],
+    organizationIds: readonly (string | null)[],
+    podIds: readonly (string | null)[],
+    inboxUids: readonly (string | null)[],
+    threadIds: readonly (string | null)[],
+    messageIds: readonly string[],
+    sizes: readonly number[],
+    sha256s: readonly string[],
+    copies: readonly (string | null)[],
+    acceptedAt: readonly string[],
+    unsubscribable: readonly boolean[],
+    tracked: readonly boolean[],
+    returnPaths: readonly (string | null)[],
   ]
 >(`
 insert into sends (id, organization_id, pod_id, inbox_uid, thread_id, message_id, size, sha256, copy, accepted_at,
                    unsubscribable, tracked, return_path)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9::jsonb, $10, $11, $12, $13)
+select id, organization_id, pod_id, inbox_uid, thread_id, message_id, size, sha256, copy::jsonb, accepted_at,
+       unsubscribable, tracked, return_path
+  from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::text[], $7::int[], $8::text[],
+              $9::text[], $10::timestamptz[], $11::boolean[], $12::boolean[], $13::text[])
+       as given (id, organization_id, pod_id, inbox_uid, thread_id, message_id, size, sha256, copy, accepted_at,
+                 unsubscribable, tracked, return_path)
 returning id`)
 
 const ADD_DELIVERIES = sql<
   never,
   [
     ids: readonly string[],
-    sendId: string,
+    sendIds: readonly string[],
     recipients: readonly string[],
     destinations: readonly string[],
     inside: readonly boolean[],
-    queuedAt: string,
+    queuedAt: readonly string[],
   ]
 >(`
 insert into deliveries (id, send_id, recipient, destination, state, inside, queued_at, updated_at)
-select id, $2, recipient, destination, 'queued', inside, $6, now()
-  from unnest($1::uuid[], $3::text[], $4::text[], $5::boolean[]) as given (id, recipient, destination, inside)`)
+select id, send_id, recipient, destination, 'queued', inside, queued_at, now()
+  from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::boolean[], $6::timestamptz[])
+       as given (id, send_id, recipient, destination, inside, queued_at)`)
 
 /** Queues accepted messages for delivery. */
 export class OutboundQueue {
@@ -81,57 +87,65 @@ export class OutboundQueue {
   }
 
   /**
-   * Records the message, a delivery per recipient, and a first attempt per destination that begins as soon as the
-   * transaction has committed.
+   * Records messages, a delivery per recipient, and a first attempt per message and destination that begins as soon as
+   * the transaction has committed. The number of statements does not depend on that of the messages.
    */
-  async add(tx: Tx, message: OutboundMessage): Promise<void> {
-    await addSend(tx, message)
-    await forgetBlob(tx, message.id)
-    if (message.recipients.length === 0) return
-    const destinations = message.recipients.map(destinationOf)
-    const ids = message.recipients.map(() => randomUUID())
-    const inside = destinations.map(this.#isHosted)
-    const { origin } = message
-    const share = shareOf(origin.kind === 'inbox' ? origin.organizationId : undefined)
+  async add(tx: Tx, ...messages: readonly OutboundMessage[]): Promise<void> {
+    await Promise.all([
+      addSends(tx, messages),
+      forgetBlob(tx, ...messages.map(({ id }) => id)),
+      this.#addDeliveries(tx, messages),
+      this.#timers.scheduleAll(
+        tx,
+        messages.flatMap((message) => this.#firstAttempts(message)),
+      ),
+    ])
+  }
+
+  async #addDeliveries(tx: Tx, messages: readonly OutboundMessage[]): Promise<void> {
+    const deliveries = messages.flatMap((message) =>
+      message.recipients.map((recipient) => ({ message, recipient, destination: destinationOf(recipient) })),
+    )
+    if (deliveries.length === 0) return
     await tx.query(
       ADD_DELIVERIES,
-      ids,
-      message.id,
-      message.recipients,
-      destinations,
-      inside,
-      message.acceptedAt.toISOString(),
+      deliveries.map(() => randomUUID()),
+      deliveries.map(({ message }) => message.id),
+      deliveries.map(({ recipient }) => recipient),
+      deliveries.map(({ destination }) => destination),
+      deliveries.map(({ destination }) => this.#isHosted(destination)),
+      deliveries.map(({ message }) => message.acceptedAt.toISOString()),
     )
-    await this.#timers.scheduleAll(
-      tx,
-      [...new Set(destinations)].map((destination) => ({
-        kind: this.#isHosted(destination) ? ('delivery-local' as const) : ('delivery-outside' as const),
-        key: `${message.id}/${destination}`,
-        payload: { send_id: message.id, destination },
-        share,
-      })),
-    )
+  }
+
+  #firstAttempts({ id, origin, recipients }: OutboundMessage) {
+    const share = shareOf(origin.kind === 'inbox' ? origin.organizationId : undefined)
+    return [...new Set(recipients.map(destinationOf))].map((destination) => ({
+      kind: this.#isHosted(destination) ? ('delivery-local' as const) : ('delivery-outside' as const),
+      key: `${id}/${destination}`,
+      payload: { send_id: id, destination },
+      share,
+    }))
   }
 }
 
-async function addSend(on: Queryable, message: OutboundMessage): Promise<void> {
-  const { id, origin, messageId, acceptedAt, blob } = message
-  const own = origin.kind === 'inbox' ? origin : undefined
+async function addSends(on: Queryable, messages: readonly OutboundMessage[]): Promise<void> {
+  const owners = messages.map(({ origin }) => (origin.kind === 'inbox' ? origin : undefined))
   await on.query(
-    ADD_SEND,
-    id,
-    own?.organizationId ?? null,
-    own?.podId ?? null,
-    own?.inboxUid ?? null,
-    own?.threadId ?? null,
-    messageId,
-    blob.size,
-    blob.sha256,
-    message.copy ? JSON.stringify(message.copy) : null,
-    acceptedAt.toISOString(),
-    message.unsubscribable,
-    message.tracked,
-    message.returnPath ?? null,
+    ADD_SENDS,
+    messages.map(({ id }) => id),
+    owners.map((own) => own?.organizationId ?? null),
+    owners.map((own) => own?.podId ?? null),
+    owners.map((own) => own?.inboxUid ?? null),
+    owners.map((own) => own?.threadId ?? null),
+    messages.map(({ messageId }) => messageId),
+    messages.map(({ blob }) => blob.size),
+    messages.map(({ blob }) => blob.sha256),
+    messages.map(({ copy }) => (copy ? JSON.stringify(copy) : null)),
+    messages.map(({ acceptedAt }) => acceptedAt.toISOString()),
+    messages.map(({ unsubscribable }) => unsubscribable),
+    messages.map(({ tracked }) => tracked),
+    messages.map(({ returnPath }) => returnPath ?? null),
   )
 }
 

@@ -56,11 +56,13 @@ export interface SendRow {
 export const SEND_COLUMNS =
   's.id, s.organization_id, s.pod_id, s.inbox_uid, s.thread_id, s.message_id, s.size, s.sha256, s.accepted_at, s.unsubscribable, s.return_path'
 
-const HAND_OVER = sql<HandedOver, [sendId: string]>(`
+// Rows are locked in one order, so that two transactions with the same messages never wait for each other in a circle.
+const HAND_OVER = sql<HandedOver & { id: string }, [sendIds: readonly string[]]>(`
+with locked as materialized (select id from sends where id = any($1::uuid[]) order by id for update)
 update sends
    set handed_over_at = now()
- where id = $1 and handed_over_at is null
-returning array(select recipient from deliveries where send_id = sends.id order by recipient) as recipients,
+ where id = any(array(select id from locked)) and handed_over_at is null
+returning id, array(select recipient from deliveries where send_id = sends.id order by recipient) as recipients,
           (select count(*)::int from deliveries where send_id = sends.id and inside) as inside`)
 
 const REJECT = sql<{ was: 'waiting' | 'rejected' | 'sent' }, [sendId: string]>(`
@@ -75,7 +77,14 @@ select was from known`)
 
 /** Marks that the message was sent. @returns all its recipients the first time, undefined afterwards. */
 export async function markHandedOver(on: Queryable, sendId: string): Promise<HandedOver | undefined> {
-  return (await on.query(HAND_OVER, sendId))[0]
+  return (await markAllHandedOver(on, [sendId])).get(sendId)
+}
+
+/** The same for several messages, by id. */
+export async function markAllHandedOver(on: Queryable, sendIds: readonly string[]): Promise<Map<string, HandedOver>> {
+  if (sendIds.length === 0) return new Map()
+  const rows = await on.query(HAND_OVER, sendIds)
+  return new Map(rows.map(({ id, recipients, inside }) => [id, { recipients, inside }]))
 }
 
 /** Marks that the message will never be sent, unless it was. @returns what it was before. */

@@ -43,6 +43,12 @@ export type Decision =
   /** A failure of this installation makes delivery impossible; the address is not at fault. */
   | { readonly state: 'rejected'; readonly verdict: Verdict }
 
+/** A delivery and the decision about it. */
+export interface Decided {
+  readonly delivery: BegunDelivery
+  readonly decision: Decision
+}
+
 /** Failures of this installation have no class of their own; the table ends with this row (events 1.3). */
 export const UNDETERMINED: BounceClass = { type: 'Undetermined', subType: 'Undetermined', suppress: 'never' }
 

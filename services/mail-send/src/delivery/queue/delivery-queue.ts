@@ -3,10 +3,10 @@ import type { Timers } from '@restante/jobs'
 import type { Database, Tx } from '@restante/service/database'
 import type { Logger } from '@restante/service/telemetry'
 import { DELIVERY_KINDS, type SendTimers } from '../../timers/kinds.ts'
-import type { Decided, Decisions } from '../attempts/decisions.ts'
+import type { Decisions } from '../attempts/decisions.ts'
 import { begin } from '../attempts/store.ts'
 import { sendOf } from '../outbound/sends.ts'
-import { type Decision, UNDETERMINED } from '../outcome/delivery.ts'
+import { type Decided, type Decision, UNDETERMINED } from '../outcome/delivery.ts'
 import { addHold, endHold, type IdleRow, keysFinished, retryWaiting, takeIdle } from './store.ts'
 
 export interface DeliveryQueueOptions {

@@ -4,10 +4,10 @@ import type { Database, Tx } from '@restante/service/database'
 import type { Logger } from '@restante/service/telemetry'
 import { ScanFailedError, type VirusScanner, type VirusVerdict } from '@restante/virus-scan'
 import type { DeliveryTarget } from '../../timers/kinds.ts'
-import type { Decided, Decisions } from '../attempts/decisions.ts'
+import type { Decisions } from '../attempts/decisions.ts'
 import { begin } from '../attempts/store.ts'
 import { outboundBlob, type SendRecord } from '../outbound/sends.ts'
-import type { Decision } from '../outcome/delivery.ts'
+import type { Decided, Decision } from '../outcome/delivery.ts'
 import { scans } from './store.ts'
 
 export interface OutboundScanOptions {

@@ -3,7 +3,7 @@ import type { SendDraftBody } from '@restante/contracts/operations'
 import { isUuid, LIMITS } from '@restante/contracts/vocabulary'
 import type { AttemptContext, Schedule, Timers } from '@restante/jobs'
 import type { Outbox } from '@restante/messaging'
-import { backoff } from '@restante/service/concurrency'
+import { Batcher, backoff } from '@restante/service/concurrency'
 import type { Database, Tx } from '@restante/service/database'
 import { ApiError, isInfrastructureError, notFound } from '@restante/service/errors'
 import type { ServiceClient } from '@restante/service/http'
@@ -83,7 +83,11 @@ function messageOf(row: DraftRow, labels: string[]): MessageCommand {
   return { kind: 'reply', messageId: source_id, body: { ...body, reply_all: isToAll } }
 }
 
-const CONCURRENCY = 16
+const CONCURRENCY = 32
+/** Most drafts that are claimed in one transaction. */
+const TOGETHER = 100
+/** How old the answer about the owner of a draft may be when its message is accepted. */
+const CONFIRMED_MS = 1_000
 const ATTEMPT_MS = 60_000
 const RETRY = { firstMs: 1_000, longestMs: 30_000 }
 
@@ -93,9 +97,11 @@ const RETRY = { firstMs: 1_000, longestMs: 30_000 }
  */
 export class DraftSender {
   readonly #options: DraftSenderOptions
+  readonly #claims: Batcher<string, DraftRow | undefined>
 
   constructor(options: DraftSenderOptions) {
     this.#options = options
+    this.#claims = new Batcher({ maxItems: TOGETHER, work: (ids) => this.#claimAll(ids) })
   }
 
   /** Registers the handler of the timers. To be called before they start. */
@@ -127,8 +133,11 @@ export class DraftSender {
 
   async #send(row: DraftRow, signal: AbortSignal): Promise<void> {
     const { db, outbox, sender, log } = this.#options
+    const askedAt = performance.now()
     const caller = await this.#caller(row)
     if (!caller) return
+    const confirm = async () =>
+      performance.now() - askedAt <= CONFIRMED_MS ? caller : ((await this.#caller(row)) ?? gone())
     const open = () => opened({ db, outbox }, row, {})
     await sender.send(
       { kind: 'draft', draftId: row.id, body: {}, open },
@@ -137,7 +146,7 @@ export class DraftSender {
         inbox: requireInbox(caller),
         idempotencyKey: undefined,
         log,
-        confirmCaller: async () => (await this.#caller(row)) ?? gone(),
+        confirmCaller: confirm,
         signal,
         yieldSlot: (slow) => slow(),
       },
@@ -162,16 +171,25 @@ export class DraftSender {
    * changed, for which it has another timer.
    */
   async #claim(id: string): Promise<DraftRow | undefined> {
-    const { db, outbox } = this.#options
-    const claimed = await db.transaction(async (tx) => {
-      const row = await drafts.claim(tx, id)
-      if (row) await outbox.add(tx, draftsTopic, changedEvent(row))
-      return row
-    })
+    const claimed = await this.#claims.add(id)
     if (claimed) return claimed
     // An earlier attempt has claimed it.
-    const row = await drafts.byId(db, id)
+    const row = await drafts.byId(this.#options.db, id)
     return row?.send_status === 'sending' ? row : undefined
+  }
+
+  async #claimAll(ids: readonly string[]): Promise<(DraftRow | undefined)[]> {
+    const { db, outbox } = this.#options
+    const rows = await db.transaction(async (tx) => {
+      const claimed = await drafts.claim(tx, ids)
+      await outbox.addAll(
+        tx,
+        draftsTopic,
+        claimed.map((row) => changedEvent(row)),
+      )
+      return claimed
+    })
+    return ids.map((id) => rows.find((row) => row.id === id))
   }
 
   async #fail(context: AttemptContext<SendTimers['draft-send']>, row: DraftRow, error: unknown): Promise<void> {

@@ -93,10 +93,11 @@ update drafts
 returning ${ALL}`)
 
 // The condition is checked again on the row as a change leaves it that this statement had to wait for.
-const CLAIM = sql<DraftRow, [id: string]>(`
+const CLAIM = sql<DraftRow, [ids: readonly string[]]>(`
+with locked as materialized (select id from drafts where id = any($1::uuid[]) order by id for update)
 update drafts
    set send_status = 'sending', sending_since = now(), version = version + 1, updated_at = now()
- where id = $1 and send_status = 'scheduled' and send_at <= now()
+ where id = any(array(select id from locked)) and send_status = 'scheduled' and send_at <= now()
 returning ${ALL}`)
 
 const BY_CLIENT_ID = sql<DraftRow, [inboxUid: string, clientId: string]>(
@@ -162,9 +163,9 @@ export const drafts = {
     return row
   },
 
-  /** Marks a scheduled draft that is due as being sent. @returns undefined for any other. */
-  async claim(tx: Tx, id: string): Promise<DraftRow | undefined> {
-    return (await tx.query(CLAIM, id))[0]
+  /** Marks scheduled drafts that are due as being sent. @returns them, without any other. */
+  claim(tx: Tx, ids: readonly string[]): Promise<DraftRow[]> {
+    return tx.query(CLAIM, ids)
   },
 
   /** Marks that sending has failed. @returns undefined when the draft has changed since, or is deleted. */

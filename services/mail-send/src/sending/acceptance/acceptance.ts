@@ -1,17 +1,18 @@
 import type { BlobStore } from '@restante/blobs'
 import type { SentMessage } from '@restante/contracts/resources'
 import type { SentCopy } from '@restante/contracts/schemas'
-import type { Outbox } from '@restante/messaging'
+import type { EncodedEvent, Outbox } from '@restante/messaging'
+import { Batcher } from '@restante/service/concurrency'
 import { type Database, retryThroughOutage, type Tx } from '@restante/service/database'
 import { ApiError, isInfrastructureError, notFound } from '@restante/service/errors'
-import { holdInbox } from '@restante/tenancy'
-import type { OutboundQueue } from '../../delivery/outbound/outbound-queue.ts'
+import { holdScopes } from '@restante/tenancy'
+import type { OutboundMessage, OutboundQueue } from '../../delivery/outbound/outbound-queue.ts'
 import { announceBlob, forgetBlob, wasAccepted } from '../../delivery/outbound/pending-blobs.ts'
 import { outboundBlob } from '../../delivery/outbound/sends.ts'
 import { deliveriesTopic } from '../../delivery/outcome/delivery-events.ts'
 import type { ComposedMessage } from '../content/message.ts'
-import { type Claim, completeKey, UnknownOutcomeError } from './idempotency.ts'
-import type { Quota } from './quotas.ts'
+import { type Claim, type Completion, completeKeys, UnknownOutcomeError } from './idempotency.ts'
+import { Quota } from './quotas.ts'
 
 /** Conditions of an acceptance: for whom, to whom, and what it counts against. */
 export interface Terms {
@@ -36,34 +37,45 @@ export interface AcceptanceOptions {
   readonly outboundQueue: OutboundQueue
 }
 
-/** A composed message whose bytes are stored. */
-interface Stored {
+/** A message whose bytes are stored, and that can be accepted. */
+interface Acceptable {
   readonly id: string
   readonly unsubscribable: boolean
   readonly tracked: boolean
   readonly copy: SentCopy
+  readonly terms: Terms
+  readonly acceptedAt: Date
+  /** The event about it. */
+  readonly encoded: readonly EncodedEvent[]
 }
 
 /** How long to wait for a database that failed during a commit, to learn whether the commit happened. */
 const RESOLVE_MS = 5_000
+/** Most messages in one transaction. */
+const TOGETHER = 50
 
 /** Accepts messages: from this commit on the service is responsible for delivery. */
 export class Acceptance {
   readonly #options: AcceptanceOptions
+  readonly #announcements: Batcher<string, undefined>
+  readonly #commits: Batcher<Acceptable, undefined>
 
   constructor(options: AcceptanceOptions) {
     this.#options = options
+    this.#announcements = new Batcher({ maxItems: TOGETHER, concurrency: 2, work: (ids) => this.#announce(ids) })
+    this.#commits = new Batcher({ maxItems: TOGETHER, concurrency: 2, work: (messages) => this.#accept(messages) })
   }
 
   /**
    * First the bytes, durably; then message, deliveries, first attempts, quota, idempotency key and event in one
-   * transaction. A crash before its commit leaves only a blob, which is swept; after it the message is delivered
-   * whatever happens.
+   * transaction, together with messages that are accepted at the same time. A crash before its commit leaves only a blob,
+   * which is swept; after it the message is delivered whatever happens. A message that must not be accepted has no effect
+   * on the others: those are accepted without it.
    * @throws UnknownOutcomeError when the database failed during the commit and stays down; ApiError 404, 429, 409.
    */
   async accept({ id, mail, copy: details, ...traits }: ComposedMessage, terms: Terms): Promise<SentCopy> {
-    const { db, blobs } = this.#options
-    await announceBlob(db, id)
+    const { blobs, outbox } = this.#options
+    await this.#announcements.add(id)
     const name = outboundBlob(id)
     const stored = await blobs.put(name, mail.raw, { contentType: 'message/rfc822' })
     const copy: SentCopy = {
@@ -73,13 +85,21 @@ export class Acceptance {
       ...details,
       blob: { name, ...stored },
     }
+    const acceptedAt = new Date()
+    const accepted = deliveriesTopic.event('message.accepted', copy, { time: acceptedAt })
+    const encoded = outbox.encode(deliveriesTopic, [accepted])
     try {
-      await db.transaction((tx) => this.#commit(tx, { id, copy, ...traits }, terms))
+      await this.#commits.add({ id, copy, ...traits, terms, acceptedAt, encoded })
     } catch (error) {
       if (error instanceof ApiError) await this.#discard(id)
       if (!isInfrastructureError(error) || !(await this.#resolve(id, error))) throw error
     }
     return copy
+  }
+
+  async #announce(ids: readonly string[]): Promise<undefined[]> {
+    await announceBlob(this.#options.db, ...ids)
+    return ids.map(() => undefined)
   }
 
   /** A refused message leaves nothing; a blob that cannot be removed now is swept. */
@@ -100,20 +120,47 @@ export class Acceptance {
     }
   }
 
-  async #commit(tx: Tx, { copy, ...stored }: Stored, terms: Terms): Promise<void> {
-    const { organizationId, podId, inboxUid, recipients, quota, claim } = terms
-    const { message_id: messageId, thread_id: threadId, blob } = copy
-    const acceptedAt = new Date()
-    // Deleted since the gateway admitted the request.
-    if (!(await holdInbox(tx, inboxUid))) throw notFound('Inbox')
-    if (claim) await completeKey(tx, claim, { message_id: messageId, thread_id: threadId })
-    await quota.charge(tx, acceptedAt)
-    await terms.also?.(tx, { message_id: messageId, thread_id: threadId })
-    const origin = { kind: 'inbox', organizationId, podId, inboxUid, threadId } as const
-    const { returnPath } = terms
-    const message = { ...stored, origin, messageId, acceptedAt, blob, copy, returnPath, recipients }
-    await this.#options.outboundQueue.add(tx, message)
-    const accepted = deliveriesTopic.event('message.accepted', copy, { time: acceptedAt })
-    await this.#options.outbox.add(tx, deliveriesTopic, accepted)
+  /** @throws ApiError when one of several must not be accepted; each is then tried alone. */
+  async #accept(messages: readonly Acceptable[]): Promise<undefined[]> {
+    await this.#options.db.transaction((tx) => this.#commit(tx, messages))
+    return messages.map(() => undefined)
   }
+
+  async #commit(tx: Tx, messages: readonly Acceptable[]): Promise<void> {
+    const { outboundQueue, outbox } = this.#options
+    // Deleted since the gateway admitted the request.
+    const inboxes = messages.map(({ terms }) => terms.inboxUid)
+    if (!(await holdScopes(tx, inboxes))) throw notFound('Inbox')
+    await completeKeys(tx, messages.flatMap(completionOf))
+    const quotas = messages.map(({ terms }) => terms.quota)
+    await Quota.charge(tx, quotas, new Date())
+    await settled(messages.map(({ terms, copy }) => terms.also?.(tx, sentOf(copy))))
+    await Promise.all([
+      outboundQueue.add(tx, ...messages.map(outboundOf)),
+      outbox.record(
+        tx,
+        messages.flatMap(({ encoded }) => encoded),
+      ),
+    ])
+  }
+}
+
+function sentOf({ message_id, thread_id }: SentCopy): SentMessage {
+  return { message_id, thread_id }
+}
+
+function completionOf({ terms: { claim }, copy }: Acceptable): Completion[] {
+  return claim ? [{ claim, response: sentOf(copy) }] : []
+}
+
+function outboundOf({ id, copy, terms, unsubscribable, tracked, acceptedAt }: Acceptable): OutboundMessage {
+  const { organizationId, podId, inboxUid, recipients, returnPath } = terms
+  const { message_id: messageId, thread_id: threadId, blob } = copy
+  const origin = { kind: 'inbox', organizationId, podId, inboxUid, threadId } as const
+  return { id, origin, messageId, acceptedAt, blob, copy, unsubscribable, tracked, returnPath, recipients }
+}
+
+/** Waits for all of them even when one fails: none may use the transaction after its end. @throws the first failure. */
+async function settled(works: readonly (Promise<void> | undefined)[]): Promise<void> {
+  for (const result of await Promise.allSettled(works)) if (result.status === 'rejected') throw result.reason
 }

@@ -70,11 +70,28 @@ const FIND = sql<HeldKey, [organizationId: string, key: string]>(
   'select fingerprint, take_overs, response from idempotency_keys where organization_id = $1 and key = $2',
 )
 
-const COMPLETE = sql<{ key: string }, [organizationId: string, key: string, leaseId: string, response: string]>(`
-update idempotency_keys
-   set completed_at = now(), response = $4::jsonb
- where organization_id = $1 and key = $2 and lease_id = $3 and completed_at is null
-returning key`)
+// Rows are locked in one order, so that two transactions with the same keys never wait for each other in a circle.
+const COMPLETE = sql<
+  { key: string },
+  [
+    organizationIds: readonly string[],
+    keys: readonly string[],
+    leaseIds: readonly string[],
+    responses: readonly string[],
+  ]
+>(`
+with locked as materialized (
+  select organization_id, key from idempotency_keys
+   where (organization_id, key) in (select * from unnest($1::uuid[], $2::text[]))
+   order by organization_id, key for update
+)
+update idempotency_keys as held
+   set completed_at = now(), response = given.response::jsonb
+  from unnest($1::uuid[], $2::text[], $3::uuid[], $4::text[]) as given (organization_id, key, lease_id, response)
+  join locked using (organization_id, key)
+ where held.organization_id = given.organization_id and held.key = given.key and held.lease_id = given.lease_id
+   and held.completed_at is null
+returning held.key`)
 
 const RENEW = sql<never, [organizationId: string, key: string, leaseId: string]>(`
 update idempotency_keys
@@ -134,14 +151,27 @@ export function keepKey(on: Queryable, { organizationId, key, leaseId }: Claim):
   return () => clearInterval(renewing)
 }
 
+/** A key, and the response that it is completed with. */
+export interface Completion {
+  readonly claim: Claim
+  readonly response: SentMessage
+}
+
 /**
- * Stores the response, in the transaction of the work.
- * @throws ApiError 409 when another request has claimed the key since, and does the work: this one must not commit.
+ * Stores responses, in the transaction of the work.
+ * @throws ApiError 409 when another request has claimed one of the keys since, and does the work: this one must not
+ * commit.
  */
-export async function completeKey(on: Queryable, claim: Claim, response: SentMessage): Promise<void> {
-  const { organizationId, key, leaseId } = claim
-  const completed = await on.query(COMPLETE, organizationId, key, leaseId, JSON.stringify(response))
-  if (completed.length === 0) throw inProgress()
+export async function completeKeys(on: Queryable, completions: readonly Completion[]): Promise<void> {
+  if (completions.length === 0) return
+  const completed = await on.query(
+    COMPLETE,
+    completions.map(({ claim }) => claim.organizationId),
+    completions.map(({ claim }) => claim.key),
+    completions.map(({ claim }) => claim.leaseId),
+    completions.map(({ response }) => JSON.stringify(response)),
+  )
+  if (completed.length < completions.length) throw inProgress()
 }
 
 /** Frees a key whose work certainly had no effect. */

@@ -38,12 +38,22 @@ export class Quota {
     await this.#newRecipients.check(on, newcomer, now)
   }
 
-  /** Counts the message, in the transaction that accepts it. @throws ApiError 429: the transaction must not commit. */
-  async charge(tx: Tx, now: Date): Promise<void> {
-    const { newcomer, charges, recipients } = this.#counted
-    const exceeded = await chargeRecipients(tx, newcomer.organizationId, charges, recipients, now)
+  /**
+   * Counts messages, in the transaction that accepts them.
+   * @throws ApiError 429 when they exceed a limit together: the transaction must not commit.
+   */
+  static async charge(tx: Tx, quotas: readonly Quota[], now: Date): Promise<void> {
+    const counted = quotas.map((quota) => quota.#counted)
+    const exceeded = await chargeRecipients(
+      tx,
+      counted.map(({ newcomer, ...counts }) => ({ organizationId: newcomer.organizationId, ...counts })),
+      now,
+    )
     if (exceeded) throw sendLimitExceeded(exceeded, now)
-    await this.#newRecipients.count(tx, newcomer, now)
+    // Organizations in one order: two transactions never wait for each other in a circle.
+    const idOf = (quota: Quota) => quota.#counted.newcomer.organizationId
+    for (const quota of quotas.toSorted((one, other) => (idOf(one) < idOf(other) ? -1 : 1)))
+      await quota.#newRecipients.count(tx, quota.#counted.newcomer, now)
   }
 }
 

@@ -17,19 +17,28 @@ select position::int as position, counted.recipients
 ${OF_CHARGES}
   join send_counts as counted using (tier, scope_id, window_seconds, starts_at)`)
 
-// In one order for all messages, whatever limits each of them was admitted with: two of them never wait for each other in
-// a circle.
+// In one order for all messages, whatever limits each of them was admitted with: two transactions never wait for each
+// other in a circle.
 const CHARGE = sql<
-  { tier: string; window_seconds: number; recipients: number },
-  [...Values, organizationId: string, recipients: number]
+  { tier: string; scope_id: string; window_seconds: number; recipients: number },
+  [...Values, organizationIds: readonly string[], recipients: readonly number[]]
 >(`
 insert into send_counts as counted (tier, scope_id, window_seconds, starts_at, organization_id, recipients)
-select tier, scope_id, window_seconds, starts_at, $5, $6
-${OF_CHARGES}
+select tier, scope_id, window_seconds, starts_at, organization_id, sum(recipients)::int
+  from unnest($1::text[], $2::uuid[], $3::int[], $4::timestamptz[], $5::uuid[], $6::int[])
+       as charge(tier, scope_id, window_seconds, starts_at, organization_id, recipients)
+ group by tier, scope_id, window_seconds, starts_at, organization_id
  order by tier, scope_id, window_seconds
 on conflict (tier, scope_id, window_seconds, starts_at) do update
    set recipients = counted.recipients + excluded.recipients
-returning tier, window_seconds, recipients`)
+returning tier, scope_id, window_seconds, recipients`)
+
+/** What one message counts against. */
+export interface Charged {
+  readonly organizationId: string
+  readonly charges: readonly Charge[]
+  readonly recipients: number
+}
 
 /** The first limit that further recipients would exceed, by what is counted so far. */
 export async function findExceeded(
@@ -45,21 +54,28 @@ export async function findExceeded(
 }
 
 /**
- * Counts recipients in the transaction that accepts the message.
- * @returns the first limit that they exceed: then the transaction must not commit.
+ * Counts the recipients of messages in the transaction that accepts them.
+ * @returns a limit that they exceed together: then the transaction must not commit.
  */
 export async function chargeRecipients(
   on: Queryable,
-  organizationId: string,
-  charges: readonly Charge[],
-  recipients: number,
+  messages: readonly Charged[],
   now: Date,
 ): Promise<Charge | undefined> {
-  if (charges.length === 0) return undefined
-  const rows = await on.query(CHARGE, ...valuesOf(charges, now), organizationId, recipients)
-  const counted = new Map(rows.map((row) => [`${row.tier} ${row.window_seconds}`, row.recipients]))
+  const all = messages.flatMap((message) => message.charges.map((charge) => ({ ...message, charge })))
+  if (all.length === 0) return undefined
+  const charges = all.map(({ charge }) => charge)
+  const rows = await on.query(
+    CHARGE,
+    ...valuesOf(charges, now),
+    all.map(({ organizationId }) => organizationId),
+    all.map(({ recipients }) => recipients),
+  )
+  const keyOf = (tier: string, scopeId: string, seconds: number) => `${tier} ${scopeId} ${seconds}`
+  const counted = new Map(rows.map((row) => [keyOf(row.tier, row.scope_id, row.window_seconds), row.recipients]))
   return charges.find(
-    ({ tier, window_seconds, recipients: most }) => (counted.get(`${tier} ${window_seconds}`) ?? 0) > most,
+    ({ tier, scopeId, window_seconds, recipients: most }) =>
+      (counted.get(keyOf(tier, scopeId, window_seconds)) ?? 0) > most,
   )
 }
 
