@@ -1,4 +1,4 @@
-import type { AttemptContext, Joint, Schedule } from '@restante/jobs'
+import type { AttemptContext, Schedule, SharedEffect } from '@restante/jobs'
 import { type Database, retryThroughOutage, type Tx } from '@restante/service/database'
 import { isInfrastructureError } from '@restante/service/errors'
 import type { Logger } from '@restante/service/telemetry'
@@ -21,9 +21,9 @@ export interface Conclusion extends DecidedSend {
 }
 
 /** What many attempts do with one statement. */
-export interface JointWork {
+export interface SharedWork {
   begin(delivery: OpenDelivery): Promise<BegunDelivery | undefined>
-  readonly conclusions: Joint<Conclusion>
+  readonly conclusions: SharedEffect<Conclusion>
 }
 
 export interface AttemptOptions {
@@ -49,7 +49,7 @@ export const BUSY_RETRY_MS = 5_000
 
 /** One attempt at the recipients of one message at one destination. */
 export class Attempt {
-  readonly #options: AttemptOptions & { readonly joint: JointWork }
+  readonly #options: AttemptOptions & { readonly shared: SharedWork }
   readonly #route: Route
   readonly #context: AttemptContext<DeliveryTarget>
   readonly #send: SendRecord
@@ -62,7 +62,7 @@ export class Attempt {
   #pending: Decided[] = []
 
   constructor(
-    options: AttemptOptions & { readonly joint: JointWork },
+    options: AttemptOptions & { readonly shared: SharedWork },
     route: Route,
     context: AttemptContext<DeliveryTarget>,
     { send, deliveries }: Pick<OpenTarget, 'send' | 'deliveries'>,
@@ -115,8 +115,8 @@ export class Attempt {
 
   /** The count and the beginning commit together. What the day has no room for is left for another one. */
   async #beginSending(delivery: OpenDelivery): Promise<BegunDelivery | undefined> {
-    const { db, warmUp, joint } = this.#options
-    if (!warmUp) return joint.begin(delivery)
+    const { db, warmUp, shared } = this.#options
+    if (!warmUp) return shared.begin(delivery)
     return db
       .transaction(async (tx) => {
         const [begun] = await begin(tx, [delivery])
@@ -164,7 +164,7 @@ export class Attempt {
     const kind = this.#nextKind(this.#outcomes, ms)
     const undecided = this.#decided.length < this.#deliveries.length
     const next = earliest(this.#decided) ?? (undecided ? soon(BUSY_RETRY_MS) : undefined)
-    await this.#context.runJointly(this.#options.joint.conclusions, {
+    await this.#context.share(this.#options.shared.conclusions, {
       send: this.#send,
       decided: this.#pending,
       postpone: next && ((tx) => this.#postpone(tx, kind, next)),

@@ -1,6 +1,6 @@
-import type { AttemptContext, Timers, WorkOptions } from '@restante/jobs'
+import { type AttemptContext, SharedEffect, type Timers, type WorkOptions } from '@restante/jobs'
 import { Batcher, backoff } from '@restante/service/concurrency'
-import type { Database } from '@restante/service/database'
+import type { Database, Tx } from '@restante/service/database'
 import { DELIVERY_KINDS, type DeliveryKind, type DeliveryTarget, type SendTimers, SHARES } from '../../timers/kinds.ts'
 import { DestinationHealth } from '../destinations/health.ts'
 import { KeyedSemaphore } from '../destinations/keyed-semaphore.ts'
@@ -15,7 +15,7 @@ import {
   type AttemptOptions,
   BUSY_RETRY_MS,
   type Conclusion,
-  type JointWork,
+  type SharedWork,
   type NextKind,
   soon,
 } from './attempt.ts'
@@ -66,7 +66,7 @@ export class Attempts {
   readonly #throttles: Throttles
   readonly #pace: Pace
   readonly #targets: Batcher<DeliveryTarget, OpenTarget | undefined>
-  readonly #joint: JointWork
+  readonly #shared: SharedWork
 
   constructor(options: AttemptsOptions) {
     const { db, concurrency, perDestination, perMinute, retry } = options
@@ -76,7 +76,7 @@ export class Attempts {
     this.#throttles = new Throttles(perDestination)
     this.#pace = new Pace(perMinute)
     this.#targets = new Batcher({ ...TOGETHER, work: (targets) => findAllOpen(db, targets) })
-    this.#joint = jointWork(options)
+    this.#shared = sharedWork(options)
   }
 
   /** Registers the handlers of the timers. To be called before they start. */
@@ -173,7 +173,7 @@ export class Attempts {
       return
     }
     const at = await this.#tooEarly(found, paced)
-    const options = { ...this.#options, joint: this.#joint }
+    const options = { ...this.#options, shared: this.#shared }
     if (at === undefined) await new Attempt(options, route, context, found, nextKind).make(patience)
     else await context.run((tx) => context.postpone(tx, at))
   }
@@ -217,24 +217,18 @@ export class Attempts {
 }
 
 /** Attempts begin and end together with others of the same moment: one commit for all of them. */
-function jointWork({
-  db,
-  timers,
-  decisions,
-}: Pick<AttemptsOptions, 'timers' | 'decisions'> & { db: Database }): JointWork {
+function sharedWork({ db, decisions }: Pick<AttemptsOptions, 'decisions'> & { db: Database }): SharedWork {
   const beginnings = new Batcher({
     ...TOGETHER,
     work: (deliveries: readonly OpenDelivery[]) => beginAll(db, deliveries),
   })
+  const conclude = async (tx: Tx, conclusions: readonly Conclusion[]) => {
+    await decisions.recordAll(tx, conclusions)
+    for (const { postpone } of conclusions) await postpone?.(tx)
+  }
   return {
     begin: (delivery) => beginnings.add(delivery),
-    conclusions: timers.joint<Conclusion>({
-      ...TOGETHER,
-      effect: async (tx, conclusions) => {
-        await decisions.recordAll(tx, conclusions)
-        for (const { postpone } of conclusions) await postpone?.(tx)
-      },
-    }),
+    conclusions: new SharedEffect(db, conclude, TOGETHER),
   }
 }
 
