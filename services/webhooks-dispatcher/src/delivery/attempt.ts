@@ -1,5 +1,6 @@
 import { LIMITS } from '@restante/contracts/vocabulary'
-import type { AttemptContext } from '@restante/jobs'
+import { type AttemptContext, SharedEffect } from '@restante/jobs'
+import { Batcher } from '@restante/service/concurrency'
 import type { Database, Tx } from '@restante/service/database'
 import {
   type GuardedFetch,
@@ -18,13 +19,13 @@ import { nextAttempt } from './schedule.ts'
 import { openHeaders, openSecret } from './secrets.ts'
 import {
   disableWebhook,
-  endDelivery,
+  endDeliveries,
   findPending,
   lockFailureClock,
   type PendingDelivery,
   recordFailedAttempt,
   saveFailureClock,
-  stopFailureClock,
+  stopFailureClocks,
 } from './store.ts'
 import type { TimerKinds } from './timers.ts'
 
@@ -56,13 +57,28 @@ const attemptSeconds = new Histogram({
   buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 15],
 })
 
+/** Deliveries that one statement reads, with their documents. */
+const READ_TOGETHER = 20
+const READS_AT_ONCE = 2
+
 /** Makes the attempts of deliveries: at least once each, with the same id and bytes every time. */
 export class Deliverer {
   readonly #deps: DelivererOptions
   readonly #inFlight = new InFlight(LIMITS.webhook.inFlight)
+  readonly #pending: Batcher<string, PendingDelivery | undefined>
+  readonly #delivered: SharedEffect<PendingDelivery>
 
   constructor(deps: DelivererOptions) {
     this.#deps = deps
+    this.#pending = new Batcher({
+      maxItems: READ_TOGETHER,
+      concurrency: READS_AT_ONCE,
+      work: async (ids) => {
+        const found = new Map((await findPending(deps.db, ids)).map((delivery) => [delivery.id, delivery]))
+        return ids.map((id) => found.get(id))
+      },
+    })
+    this.#delivered = new SharedEffect(deps.db, concludeDelivered)
   }
 
   /**
@@ -71,14 +87,14 @@ export class Deliverer {
    * that is possible, as long as the attempt has time.
    */
   readonly attempt = async (attempt: Attempt): Promise<void> => {
-    const delivery = await findPending(this.#deps.db, attempt.timer.key)
+    const delivery = await this.#pending.add(attempt.timer.key)
     if (!delivery) return
     if (!delivery.enabled) {
-      await attempt.run((tx) => endDelivery(tx, delivery))
+      await attempt.run((tx) => endDeliveries(tx, [delivery]))
       return
     }
-    if (!this.#inFlight.enter(delivery.webhook_id)) {
-      await attempt.run((tx) => attempt.postpone(tx, this.#inFlight.retryAt(delivery.webhook_id, Date.now())))
+    if (!(await this.#inFlight.enterSoon(delivery.webhook_id))) {
+      await attempt.defer(this.#inFlight.retryAt(delivery.webhook_id, Date.now()))
       return
     }
     const begun = performance.now()
@@ -86,7 +102,7 @@ export class Deliverer {
       this.#inFlight.leave(delivery.webhook_id, performance.now() - begun),
     )
     const seconds = (performance.now() - begun) / 1000
-    const decision = await attempt.run((tx) => this.#conclude(tx, attempt, delivery, outcome))
+    const decision = await this.#conclude(attempt, delivery, outcome)
     attemptsTotal.inc({ decision })
     attemptSeconds.observe(seconds)
     this.#report(delivery, outcome, decision, seconds)
@@ -113,12 +129,13 @@ export class Deliverer {
     }
   }
 
-  async #conclude(tx: Tx, attempt: Attempt, delivery: PendingDelivery, outcome: Outcome): Promise<Decision> {
-    if (outcome.delivered) {
-      await stopFailureClock(tx, delivery.webhook_id)
-      await endDelivery(tx, delivery)
-      return 'delivered'
-    }
+  async #conclude(attempt: Attempt, delivery: PendingDelivery, outcome: Outcome): Promise<Decision> {
+    if (!outcome.delivered) return attempt.run((tx) => this.#concludeFailed(tx, attempt, delivery))
+    await attempt.share(this.#delivered, delivery)
+    return 'delivered'
+  }
+
+  async #concludeFailed(tx: Tx, attempt: Attempt, delivery: PendingDelivery): Promise<Decision> {
     const now = new Date()
     const clock = await lockFailureClock(tx, delivery.webhook_id)
     if (!clock) return 'dropped'
@@ -130,7 +147,7 @@ export class Deliverer {
     await saveFailureClock(tx, delivery.webhook_id, next)
     const retryAt = nextAttempt(delivery.attempts + 1, now, Math.random())
     if (!retryAt) {
-      await endDelivery(tx, delivery)
+      await endDeliveries(tx, [delivery])
       return 'given_up'
     }
     await recordFailedAttempt(tx, delivery.id)
@@ -154,6 +171,11 @@ export class Deliverer {
     if (decision === 'disabled') this.#deps.log.warn(facts, 'webhook disabled after days of failures only')
     else this.#deps.log.info(facts, 'webhook attempt')
   }
+}
+
+async function concludeDelivered(tx: Tx, deliveries: readonly PendingDelivery[]): Promise<void> {
+  const webhooks = [...new Set(deliveries.map(({ webhook_id }) => webhook_id))]
+  await Promise.all([stopFailureClocks(tx, webhooks), endDeliveries(tx, deliveries)])
 }
 
 /** The kind of a failed request. Any error that the receiver has not caused is rethrown: it is not a failed attempt. */

@@ -4,8 +4,17 @@ const LONGEST_WAIT_MS = 30_000
 /** Assumed duration of a request until the first one has ended. */
 const UNKNOWN_DURATION_MS = 1_000
 
+/** Deliveries that wait for a slot here, as a multiple of the slots: each occupies a worker, of which others need some. */
+const MOST_WAITING = 2
+
+/** A delivery that waits for a slot. */
+interface Waiting {
+  readonly admit: () => void
+}
+
 interface Receiver {
   count: number
+  readonly waiting: Waiting[]
   /** Of the request that ended last. */
   durationMs: number
   /** The latest retry time that was assigned. */
@@ -29,7 +38,7 @@ export class InFlight {
   enter(key: string): boolean {
     const receiver = this.#receivers.get(key)
     if (!receiver) {
-      this.#receivers.set(key, { count: 1, durationMs: UNKNOWN_DURATION_MS, retryAtMs: 0 })
+      this.#receivers.set(key, { count: 1, waiting: [], durationMs: UNKNOWN_DURATION_MS, retryAtMs: 0 })
       return true
     }
     if (receiver.count >= this.#maxPerKey) return false
@@ -37,12 +46,43 @@ export class InFlight {
     return true
   }
 
+  /**
+   * Like `enter`, but waits for a slot that is expected to become free sooner than a retry would find it: a burst for a
+   * receiver that answers at once need not be postponed.
+   */
+  async enterSoon(key: string): Promise<boolean> {
+    if (this.enter(key)) return true
+    const receiver = this.#receivers.get(key)
+    if (!receiver) return false
+    const { waiting, durationMs } = receiver
+    const expectedMs = (durationMs * (waiting.length + 1)) / this.#maxPerKey
+    if (waiting.length >= MOST_WAITING * this.#maxPerKey || expectedMs > SHORTEST_WAIT_MS) return false
+    return new Promise((resolve) => {
+      const late = setTimeout(() => {
+        waiting.splice(waiting.indexOf(one), 1)
+        resolve(false)
+      }, SHORTEST_WAIT_MS)
+      const one: Waiting = {
+        admit() {
+          clearTimeout(late)
+          resolve(true)
+        },
+      }
+      waiting.push(one)
+    })
+  }
+
   /** @param durationMs how long the slot was held. */
   leave(key: string, durationMs: number): void {
     const receiver = this.#receivers.get(key)
     if (!receiver) return
-    receiver.count--
     receiver.durationMs = durationMs
+    const next = receiver.waiting.shift()
+    if (next) {
+      next.admit()
+      return
+    }
+    receiver.count--
     if (receiver.count === 0) this.#receivers.delete(key)
   }
 

@@ -79,33 +79,42 @@ export interface PendingDelivery {
   readonly enabled: boolean
 }
 
-const SELECT_PENDING = sql<PendingDelivery, [id: string]>(
+const SELECT_PENDING = sql<PendingDelivery, [ids: readonly string[]]>(
   `select d.id, d.attempts, d.event_id, d.event_type, p.body, w.id as webhook_id, w.organization_id, w.url, w.secret, w.headers, w.enabled
-   from deliveries d join payloads p using (event_id) join webhooks w on w.id = d.webhook_id where d.id = $1`,
+   from deliveries d join payloads p using (event_id) join webhooks w on w.id = d.webhook_id where d.id = any($1::text[])`,
 )
 
-/** `undefined` when it has ended, or its webhook has been deleted. */
-export async function findPending(on: Queryable, id: string): Promise<PendingDelivery | undefined> {
-  const [row] = await on.query(SELECT_PENDING, id)
-  return row
+/** The given deliveries, without those that have ended and those whose webhook has been deleted. */
+export function findPending(on: Queryable, ids: readonly string[]): Promise<PendingDelivery[]> {
+  return on.query(SELECT_PENDING, ids)
 }
 
-// Without the lock the last two deliveries of one event could each see the other and both leave the document.
-const LOCK_PAYLOAD = sql<unknown, [eventId: string]>('select 1 from payloads where event_id = $1 for update')
-const DELETE_DELIVERY = sql<unknown, [id: string, eventId: string]>(
-  `with gone as (delete from deliveries where id = $1)
+// Without the locks the last two deliveries of one event could each see the other and both leave the document.
+const LOCK_PAYLOADS = sql<unknown, [eventIds: readonly string[]]>(
+  'select 1 from payloads where event_id = any($1::uuid[]) order by event_id for update',
+)
+const DELETE_DELIVERIES = sql<unknown, [ids: readonly string[], eventIds: readonly string[]]>(
+  `with gone as (delete from deliveries where id = any($1::text[]))
    delete from payloads p
-   where event_id = $2 and not exists (select 1 from deliveries d where d.event_id = p.event_id and d.id <> $1)`,
+   where event_id = any($2::uuid[])
+     and not exists (select 1 from deliveries d where d.event_id = p.event_id and d.id <> all($1::text[]))`,
 )
 
 /**
- * Ends a delivery; the document is deleted with its last one. Webhooks are locked before documents, here and
- * everywhere.
+ * Ends deliveries; a document is deleted with its last one. Webhooks are locked before documents, here and everywhere.
  */
-export async function endDelivery(tx: Tx, delivery: { id: string; event_id: string }): Promise<void> {
+export async function endDeliveries(
+  tx: Tx,
+  deliveries: readonly { readonly id: string; readonly event_id: string }[],
+): Promise<void> {
+  const events = [...new Set(deliveries.map(({ event_id }) => event_id))]
   await Promise.all([
-    tx.query(LOCK_PAYLOAD, delivery.event_id),
-    tx.query(DELETE_DELIVERY, delivery.id, delivery.event_id),
+    tx.query(LOCK_PAYLOADS, events),
+    tx.query(
+      DELETE_DELIVERIES,
+      deliveries.map(({ id }) => id),
+      events,
+    ),
   ])
 }
 
@@ -115,13 +124,15 @@ export async function recordFailedAttempt(tx: Tx, id: string): Promise<void> {
   await tx.query(COUNT_ATTEMPT, id)
 }
 
-const CLEAR_CLOCK = sql<unknown, [webhookId: string]>(
-  'update webhooks set failing_since = null, clock_started_at = null where id = $1 and failing_since is not null',
+const CLEAR_CLOCKS = sql<unknown, [webhookIds: readonly string[]]>(
+  `with failing as (
+     select id from webhooks where id = any($1::text[]) and failing_since is not null order by id for update)
+   update webhooks set failing_since = null, clock_started_at = null where id in (select id from failing)`,
 )
 
-/** A success stops the failure clock. */
-export async function stopFailureClock(tx: Tx, webhookId: string): Promise<void> {
-  await tx.query(CLEAR_CLOCK, webhookId)
+/** A success stops the failure clock of its webhook. */
+export async function stopFailureClocks(tx: Tx, webhookIds: readonly string[]): Promise<void> {
+  await tx.query(CLEAR_CLOCKS, webhookIds)
 }
 
 interface ClockRow {
@@ -150,9 +161,6 @@ const DISABLE = sql<unknown, [webhookId: string]>(
 )
 const SELECT_EVENTS = sql<{ event_id: string }, [webhookId: string, limit: number]>(
   'select event_id from deliveries where webhook_id = $1 order by event_id limit $2',
-)
-const LOCK_PAYLOADS = sql<unknown, [eventIds: readonly string[]]>(
-  'select 1 from payloads where event_id = any($1::uuid[]) order by event_id for update',
 )
 const DELETE_DELIVERIES_OF_WEBHOOK = sql<{ id: string }, [webhookId: string, eventIds: readonly string[]]>(
   'delete from deliveries where webhook_id = $1 and event_id = any($2::uuid[]) returning id',

@@ -23,6 +23,35 @@ describe('InFlight', () => {
     expect(inFlight.enter('slow')).toBe(false)
   })
 
+  it('lets a burst wait for a receiver that answers at once, in order, and admits as many as leave', async () => {
+    const inFlight = full()
+    inFlight.leave('slow', 20)
+    inFlight.enter('slow')
+    const admitted: number[] = []
+    const waiting = [1, 2, 3].map(async (number) => {
+      if (await inFlight.enterSoon('slow')) admitted.push(number)
+    })
+    inFlight.leave('slow', 20)
+    inFlight.leave('slow', 20)
+    await Promise.all(waiting)
+    expect(admitted).toEqual([1, 2])
+    expect(inFlight.enter('slow')).toBe(false)
+  })
+
+  it('lets no delivery wait for a receiver that is slow, nor more than two for each slot', async () => {
+    const slow = full()
+    slow.leave('slow', 2_000)
+    slow.enter('slow')
+    expect(await slow.enterSoon('slow')).toBe(false)
+    const fast = full()
+    fast.leave('slow', 1)
+    fast.enter('slow')
+    const waiting = Array.from({ length: 20 }, () => fast.enterSoon('slow'))
+    expect(await fast.enterSoon('slow')).toBe(false)
+    for (let request = 0; request < 20; request++) fast.leave('slow', 1)
+    expect(await Promise.all(waiting)).toEqual(Array.from({ length: 20 }, () => true))
+  })
+
   it('assigns retry times at the rate at which the receiver answers', () => {
     const inFlight = full()
     inFlight.leave('slow', 500)
