@@ -34,6 +34,7 @@ function traceFor(recipient: string, via: 'smtp' | 'internal' = 'smtp', hostname
     overdue: false,
     lane: 'lane',
     orphaned: false,
+    listed: false,
   }
   return traceLines(mail, hostname, `Authentication-Results: ${hostname}; none\r\n`)
 }

@@ -74,6 +74,8 @@ export class Queues {
     this.#redis = new ManagedRedis(options.url, {
       maxRetriesPerRequest: null,
       enableReadyCheck: true,
+      // Commands of one turn of the event loop, such as those of attempts that end together, cost one system call.
+      enableAutoPipelining: true,
       keepAlive: 10_000,
       disconnectTimeout: REDIS_DISCONNECT_MS,
     })

@@ -102,6 +102,7 @@ describe('trace headers', () => {
     overdue: false,
     lane: 'lane',
     orphaned: false,
+    listed: false,
   }
 
   it('cannot be broken by what a peer says', () => {

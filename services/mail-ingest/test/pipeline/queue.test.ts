@@ -31,6 +31,18 @@ select gen_random_uuid(), lane, 'report', recipient, 'x', size, '{"via":"interna
   from unnest($1::text[], $2::uuid[], $3::int[], $4::int[]) with ordinality as row(recipient, lane, size, attempts, ordinal)
  order by ordinal`)
 
+/** One mail for an inbox of each organization, whose id is its recipient. */
+const ADD_OF = sql<never, [organizations: readonly string[]]>(`
+insert into inbound (id, lane, kind, organization_id, pod_id, inbox_uid, inbox_address, recipient, blob, size, envelope, received_at, due_at)
+select gen_random_uuid(), gen_random_uuid(), 'mail', id, gen_random_uuid(), gen_random_uuid(), 'a@test.example', id::text, 'x', 1,
+       '{"via":"internal","mail_from":""}', now(), now() - interval '1 minute'
+  from unnest($1::uuid[]) as organization(id)`)
+
+const ADD_ENTRIES = sql<never, [organizations: readonly string[], deletedAt: readonly (string | null)[]]>(`
+insert into list_entries (id, organization_id, tier, scope_id, direction, type, entry, version, deleted_at)
+select gen_random_uuid(), id, 'organization', id, 'receive', 'block', 'a.example', 1, deleted_at
+  from unnest($1::uuid[], $2::timestamptz[]) as entry(id, deleted_at)`)
+
 interface Given {
   readonly lane: string
   readonly name: string
@@ -68,6 +80,22 @@ interface QueuedRow {
 const queued = () => queryRows<QueuedRow>(db, 'select * from inbound order by position')
 const endsOfLeases = async () => (await queued()).map(({ leased_until }) => leased_until?.getTime() ?? 0)
 const endAllLeases = () => db.query(sql(`update inbound set leased_until = now() - interval '1 second'`))
+
+describe('a mail that is taken', () => {
+  it('says whether its organization has entries of lists that are not deleted', async () => {
+    const [listed, unlisted, formerly] = [randomUUID(), randomUUID(), randomUUID()]
+    await db.query(ADD_ENTRIES, [listed, listed, formerly], [null, '2026-01-01', '2026-01-01'])
+    await db.query(ADD_OF, [listed, unlisted, formerly])
+    const taken = (await take()).flat()
+    expect(new Map(taken.map((mail) => [mail.recipient, mail.listed]))).toEqual(
+      new Map([
+        [listed, true],
+        [unlisted, false],
+        [formerly, false],
+      ]),
+    )
+  })
+})
 
 describe('a run of mails', () => {
   it('has the oldest mails of each lane in order, and no other worker gets mail of that lane', async () => {

@@ -92,6 +92,7 @@ const trace = (text: string) =>
       overdue: false,
       lane: 'lane',
       orphaned: false,
+      listed: false,
     },
     HOSTNAME,
     '',

@@ -1,11 +1,16 @@
 /** Minimum and maximum delay, in milliseconds, before a delivery that found no free slot is retried. */
 const SHORTEST_WAIT_MS = 100
 const LONGEST_WAIT_MS = 30_000
+/**
+ * Retries per request that the receiver is expected to answer: what was measured under load is too slow afterwards, and
+ * a retry that finds no slot costs little.
+ */
+const RETRIES_PER_SLOT = 2
 /** Assumed duration of a request until the first one has ended. */
 const UNKNOWN_DURATION_MS = 1_000
 
 /** Deliveries that wait for a slot here, as a multiple of the slots: each occupies a worker, of which others need some. */
-const MOST_WAITING = 2
+const MOST_WAITING = 3
 
 /** A delivery that waits for a slot. */
 interface Waiting {
@@ -23,7 +28,7 @@ interface Receiver {
 
 /**
  * Limits the concurrent requests per key, so that a slow receiver leaves capacity for others. A delivery that finds no
- * free slot is assigned a retry time, at the rate at which the receiver answers: a thousand waiting deliveries must not
+ * free slot is assigned a retry time, at twice the rate at which the receiver answers: a thousand waiting deliveries must not
  * all retry continuously.
  */
 export class InFlight {
@@ -90,7 +95,10 @@ export class InFlight {
   retryAt(key: string, now: number): Date {
     const receiver = this.#receivers.get(key)
     if (!receiver) return new Date(now + SHORTEST_WAIT_MS)
-    const retryAtMs = Math.max(receiver.retryAtMs + receiver.durationMs / this.#maxPerKey, now + SHORTEST_WAIT_MS)
+    const retryAtMs = Math.max(
+      receiver.retryAtMs + receiver.durationMs / (RETRIES_PER_SLOT * this.#maxPerKey),
+      now + SHORTEST_WAIT_MS,
+    )
     receiver.retryAtMs = Math.min(retryAtMs, now + LONGEST_WAIT_MS)
     // Deliveries beyond the longest wait are spread, so that they are not all retried at once.
     return new Date(retryAtMs > receiver.retryAtMs ? now + LONGEST_WAIT_MS * (0.5 + Math.random() / 2) : retryAtMs)

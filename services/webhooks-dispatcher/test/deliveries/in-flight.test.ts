@@ -38,7 +38,7 @@ describe('InFlight', () => {
     expect(inFlight.enter('slow')).toBe(false)
   })
 
-  it('lets no delivery wait for a receiver that is slow, nor more than two for each slot', async () => {
+  it('lets no delivery wait for a receiver that is slow, nor more than three for each slot', async () => {
     const slow = full()
     slow.leave('slow', 2_000)
     slow.enter('slow')
@@ -46,17 +46,17 @@ describe('InFlight', () => {
     const fast = full()
     fast.leave('slow', 1)
     fast.enter('slow')
-    const waiting = Array.from({ length: 20 }, () => fast.enterSoon('slow'))
+    const waiting = Array.from({ length: 30 }, () => fast.enterSoon('slow'))
     expect(await fast.enterSoon('slow')).toBe(false)
-    for (let request = 0; request < 20; request++) fast.leave('slow', 1)
-    expect(await Promise.all(waiting)).toEqual(Array.from({ length: 20 }, () => true))
+    for (let request = 0; request < 30; request++) fast.leave('slow', 1)
+    expect(await Promise.all(waiting)).toEqual(Array.from({ length: 30 }, () => true))
   })
 
-  it('assigns retry times at the rate at which the receiver answers', () => {
+  it('assigns retry times at twice the rate at which the receiver answers', () => {
     const inFlight = full()
     inFlight.leave('slow', 500)
     inFlight.enter('slow')
-    expect(waits(inFlight, 4)).toEqual([100, 150, 200, 250])
+    expect(waits(inFlight, 4)).toEqual([100, 125, 150, 175])
   })
 
   it('assigns no wait longer than half a minute, and spreads the retries', () => {

@@ -94,7 +94,8 @@ async function examineRaw(mail: LeasedMail, raw: Buffer, tools: ExaminationTools
   const { idInDoubt } = await findAnswered(mail, content, inbox, tools.answers)
   const spam = scanned === 'suspicious' ? { ...scored, spam: true } : scored
   const senders = content.author === undefined ? { mentioned: readMentioned(raw) } : { author: content.author }
-  const confirmedLists = await tools.listOwner.confirm({ inbox, senders }, mail)
+  // An entry that arrives after the mail was taken makes its transaction fail, and the mail is taken again.
+  const confirmedLists = mail.listed ? await tools.listOwner.confirm({ inbox, senders }, mail) : undefined
   const storable = { action: 'store', inbox, content, sender, spam, senders, confirmedLists, idInDoubt } as const
   const domain = sender.unanswered.length > 0 ? sender.authentication.from_domain : undefined
   return domain === undefined ? storable : { action: 'wait', domain, otherwise: storable }

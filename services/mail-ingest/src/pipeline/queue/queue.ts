@@ -32,6 +32,8 @@ export interface LeasedMail {
    * is not counted yet.
    */
   readonly orphaned: boolean
+  /** Whether any list may apply to it: its organization has entries, as far as the projection knew when it was taken. */
+  readonly listed: boolean
   /** Of a mail that waited for DNS. */
   readonly waited?: Waited
 }
@@ -54,6 +56,7 @@ interface Row {
   readonly slow: boolean
   readonly overdue: boolean
   readonly orphaned: boolean
+  readonly listed: boolean
   readonly waited: unknown
 }
 
@@ -119,7 +122,8 @@ update inbound
   from run
  where inbound.id = run.id
 returning inbound.id, lane, position, kind, organization_id, pod_id, inbox_uid, inbox_address, recipient, blob, size,
-          envelope, received_at, waited, attempts + orphaned::int as attempts, slow, ${OVERDUE} as overdue, orphaned`)
+          envelope, received_at, waited, attempts + orphaned::int as attempts, slow, ${OVERDUE} as overdue, orphaned,
+          exists(select from list_entries where organization_id = inbound.organization_id and deleted_at is null) as listed`)
 
 const COUNT = sqlUnprepared<{ id: string }, [id: string, leaseId: string]>(
   'update inbound set attempts = attempts + 1 where id = $1 and lease_id = $2 returning id',
@@ -244,6 +248,7 @@ function leasedMail(row: Row, leaseId: string): LeasedMail {
     slow: row.slow && !row.overdue,
     overdue: row.overdue,
     orphaned: row.orphaned,
+    listed: row.listed,
     ...(row.waited !== null && { waited: waitedSchema.parse(row.waited) }),
   }
 }
