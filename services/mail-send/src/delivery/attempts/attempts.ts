@@ -15,8 +15,8 @@ import {
   type AttemptOptions,
   BUSY_RETRY_MS,
   type Conclusion,
-  type SharedWork,
   type NextKind,
+  type SharedWork,
   soon,
 } from './attempt.ts'
 import { HELD_UNTIL, staysHeld } from './holds.ts'
