@@ -2,7 +2,7 @@ import { topics } from '@restante/contracts/events'
 import { Consumer, decodeEvent, type Kafka, type Outbox, type RecordedEvent } from '@restante/messaging'
 import type { Database, Tx } from '@restante/service/database'
 import { applyDeliveryEvent } from './apply-delivery-event.ts'
-import { inMailboxes } from './mailbox-effects.ts'
+import { inMailboxes } from './effects/mailbox-effects.ts'
 import type { SentPlacement } from './placement.ts'
 
 export interface DeliveriesConsumerOptions {

@@ -16,7 +16,7 @@ import { copiesOf, type RawMailUse, rawMails } from '../raw/store.ts'
 import { mailDigest } from '../threading/duplicates.ts'
 import { extendThreads, logFirstLabels, saveWithThreads } from '../threading/extend-threads.ts'
 import { applyDeliveryEvent } from './apply-delivery-event.ts'
-import { inMailboxes, type MailboxEffect } from './mailbox-effects.ts'
+import { inMailboxes, type MailboxEffect } from './effects/mailbox-effects.ts'
 import { isUnwanted, pendingDeliveryEvents } from './store.ts'
 
 export interface PlacementOptions {

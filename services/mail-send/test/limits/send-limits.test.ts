@@ -52,6 +52,18 @@ describe('send limits', () => {
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(48)
   })
 
+  it('refuse a message without an effect on others that are accepted at the same time', async () => {
+    const limited = inboxCaller()
+    const others = Array.from({ length: 20 }, () => inboxCaller())
+    const sends = others.flatMap((other) => [send(limited, 1), send(other, 1)])
+    const answers = await Promise.all(sends)
+    const ofOthers = answers.filter((_, at) => at % 2 === 1)
+    expect(ofOthers.map(({ status }) => status)).toEqual(others.map(() => 200))
+    expect(answers.filter((answer, at) => at % 2 === 0 && answer.status === 200)).toHaveLength(5)
+    const { organization_id: organizationId } = limited
+    expect(await countRows(fixture.db, 'sends where organization_id = $1', organizationId)).toBe(5)
+  })
+
   it('count nothing for a refused message', async () => {
     const caller = inboxCaller()
     expect((await send(caller, 6)).status).toBe(429)

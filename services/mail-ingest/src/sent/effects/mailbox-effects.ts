@@ -1,5 +1,5 @@
 import type { Tx } from '@restante/service/database'
-import { lockMailboxes } from '../mailbox/lock.ts'
+import { lockMailboxes } from '../../mailbox/lock.ts'
 
 /** What is to be done in one mailbox. */
 export interface MailboxEffect {
