@@ -146,7 +146,7 @@ export const COMPLETE_TIMER = sql<{ id: string }, [id: string, lease: string]>(
   'delete from timers where id = $1 and lease_id = $2 returning id',
 )
 
-export const COMPLETE_TIMERS = sql<{ id: string }, [ids: readonly string[], leases: readonly string[]]>(
+export const COMPLETE_TIMERS = sql<never, [ids: readonly string[], leases: readonly string[]]>(
   'delete from timers where id = any($1::uuid[]) and lease_id = any($2::uuid[])',
 )
 
