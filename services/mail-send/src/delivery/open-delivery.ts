@@ -18,6 +18,7 @@ import { LocalRoute } from './routes/local-route.ts'
 import { MtaSts } from './routes/mta-sts/mta-sts.ts'
 import { MxHosts } from './routes/mx-hosts.ts'
 import { OutsideRoute } from './routes/outside-route.ts'
+import type { SenderRoutes } from './routes/smarthosts/smarthost.ts'
 import { OutboundScan, type OutboundScanOptions } from './scanning/outbound-scan.ts'
 import { WarmUp } from './warm-up/warm-up.ts'
 
@@ -36,10 +37,12 @@ interface DeliveryParts {
   readonly blobs: BlobStore
   readonly dkim: DkimKeys | undefined
   readonly timers: Timers<SendTimers>
+  readonly senderRoutes: SenderRoutes
 }
 
 /** Delivers what is queued: to inboxes hosted here, and by SMTP to the outside. */
-export function openDelivery(kit: SendKit, config: Config, { blobs, dkim, timers }: DeliveryParts): Delivery {
+export function openDelivery(kit: SendKit, config: Config, parts: DeliveryParts): Delivery {
+  const { blobs, dkim, timers, senderRoutes } = parts
   const { db, log, outbox } = kit
   const { delivery, defaultDomain } = config
   const returnPath = new ReturnPath(config.returnPath)
@@ -76,14 +79,16 @@ export function openDelivery(kit: SendKit, config: Config, { blobs, dkim, timers
         name: defaultDomain,
         operator: config.operator,
       }),
-      'delivery-outside': kit.use(new OutsideRoute({ ...delivery, content, returnPath, mxHosts, mtaSts })),
+      'delivery-outside': kit.use(
+        new OutsideRoute({ ...delivery, senderRoutes, content, returnPath, mxHosts, mtaSts }),
+      ),
     },
     log,
   }).register()
   const outboundQueue = new OutboundQueue(timers, (domain) => domain === defaultDomain)
   return {
     outboundQueue,
-    installationMail: new InstallationMail({ db, content, outboundQueue }),
+    installationMail: new InstallationMail({ db, content, outboundQueue, domain: defaultDomain }),
     routes: queueRoutes(db, new DeliveryQueue({ db, timers, decisions, log })),
   }
 }

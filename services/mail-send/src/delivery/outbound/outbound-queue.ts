@@ -22,6 +22,8 @@ export interface OutboundMessage {
   readonly tracked: boolean
   /** Domain of its envelope senders; undefined: the one of the installation. */
   readonly returnPath: string | undefined
+  /** Domain that it is from, lower case, in A-labels. */
+  readonly senderDomain: string
   /** Bare addresses, each once. */
   readonly recipients: readonly string[]
 }
@@ -107,7 +109,7 @@ export class OutboundQueue {
       [...new Set(destinations)].map((destination) => ({
         kind: this.#isHosted(destination) ? ('delivery-local' as const) : ('delivery-outside' as const),
         key: `${message.id}/${destination}`,
-        payload: { send_id: message.id, destination },
+        payload: { send_id: message.id, destination, sender_domain: message.senderDomain },
         share,
       })),
     )

@@ -10,15 +10,8 @@ import { Session } from '../smtp/session.ts'
 import type { MtaSts } from './mta-sts/mta-sts.ts'
 import { lists, type MtaStsPolicy } from './mta-sts/policy.ts'
 import { type MxHosts, NoMxError, unlessAborted } from './mx-hosts.ts'
-import type { OutgoingMail, Route, Steps } from './route.ts'
-
-/** A relay that accepts all mail for external recipients. */
-export interface Smarthost {
-  readonly host: string
-  readonly port: number
-  readonly tls: RemoteHost['tls']
-  readonly credentials: RemoteHost['credentials']
-}
+import type { Bottleneck, OutgoingMail, Place, Route, Steps } from './route.ts'
+import { routeFor, type SenderRoutes, type Smarthost, smarthostKey } from './smarthosts/smarthost.ts'
 
 export interface OutsideRouteOptions {
   readonly content: OutboundContent
@@ -26,7 +19,9 @@ export interface OutsideRouteOptions {
   readonly mxHosts: MxHosts
   /** Absent: policies are not looked at. */
   readonly mtaSts?: MtaSts | undefined
+  /** For mail from domains without a route of their own; undefined: the MX hosts. */
   readonly smarthost: Smarthost | undefined
+  readonly senderRoutes: SenderRoutes
   readonly ehloName: string
   readonly timeouts: Timeouts
   /** Certificate authorities instead of the public ones, PEM. */
@@ -43,7 +38,7 @@ interface PassedOver {
 const MOST_HOSTS = 5
 
 /**
- * Sends mail by SMTP, to the domain's MX hosts or to the smarthost. One connection serves all recipients of the message
+ * Sends mail by SMTP, to the domain's MX hosts or to a smarthost. One connection serves all recipients of the message
  * at the destination, and for a moment those of the next messages; each recipient has an SMTP transaction of its own,
  * because each has its own return path.
  */
@@ -57,14 +52,19 @@ export class OutsideRoute implements Route, Component {
     this.#options = options
   }
 
-  bottleneck(destination: string): string | undefined {
-    return this.#options.smarthost ? undefined : destination
+  bottleneck(place: Place): Bottleneck | undefined {
+    const smarthost = this.#smarthostFor(place)
+    if (!smarthost) return { key: place.destination, isRelay: false }
+    // The only route of all mail needs no limit but the workers: nothing else would go on without it.
+    if (this.#options.senderRoutes.size === 0) return undefined
+    return { key: smarthostKey(smarthost), isRelay: true, concurrency: smarthost.concurrency }
   }
 
   async attempt(mail: OutgoingMail, steps: Steps, signal: AbortSignal): Promise<void> {
-    const key = this.#sessionKey(mail.destination)
+    const smarthost = this.#smarthostFor(mail)
+    const key = smarthost ? smarthostKey(smarthost) : mail.destination
     const opening = mail.patience ? AbortSignal.any([signal, mail.patience]) : signal
-    let session = this.#idle.take(key) ?? (await this.#open(mail.destination, opening))
+    let session = this.#idle.take(key) ?? (await this.#open(mail, opening))
     if (!(session instanceof Session)) {
       for (const delivery of await steps.begin(mail.deliveries)) steps.report(delivery, session)
       return
@@ -80,9 +80,10 @@ export class OutsideRoute implements Route, Component {
     this.#idle.end()
   }
 
-  /** The key under which sessions are interchangeable. */
-  #sessionKey(destination: string): string {
-    return this.#options.smarthost ? 'smarthost' : destination
+  #smarthostFor({ senderDomain }: Place): Smarthost | undefined {
+    const { smarthost, senderRoutes } = this.#options
+    const own = senderDomain === undefined ? undefined : routeFor(senderRoutes, senderDomain)
+    return own === 'direct' ? undefined : (own ?? smarthost)
   }
 
   /** @returns the session for the next recipient. */
@@ -105,7 +106,7 @@ export class OutsideRoute implements Route, Component {
       return session
     }
     session.end()
-    const next = await this.#open(mail.destination, signal)
+    const next = await this.#open(mail, signal)
     const again = next instanceof Session ? await this.#send(next, mail, delivery, signal) : next
     steps.report(delivery, again === 'over' ? deferredBy('4.4.2', 'The server ended the session.') : again)
     return next instanceof Session ? next : session
@@ -130,9 +131,9 @@ export class OutsideRoute implements Route, Component {
   }
 
   /** A session with the first host that accepts one; otherwise the outcome of the last. */
-  async #open(domain: string, signal: AbortSignal): Promise<Session | Outcome> {
-    const { smarthost } = this.#options
-    const opening = smarthost ? this.#openSmarthost(smarthost, signal) : this.#openMxHost(domain, signal)
+  async #open(place: Place, signal: AbortSignal): Promise<Session | Outcome> {
+    const smarthost = this.#smarthostFor(place)
+    const opening = smarthost ? this.#openSmarthost(smarthost, signal) : this.#openMxHost(place.destination, signal)
     const session = await opening.catch((error: unknown) => {
       if (!outOfTime(signal)) throw error
       return deferredBy('4.4.1', 'No session came about within the time of an attempt.')

@@ -25,6 +25,7 @@ export interface Terms {
   readonly claim: Claim | undefined
   /** Domain of the envelope senders; undefined: the one of the installation. */
   readonly returnPath: string | undefined
+  readonly senderDomain: string
   /** What else the transaction does. @throws ApiError when the message must not be accepted after all. */
   readonly also: ((tx: Tx, sent: SentMessage) => Promise<void>) | undefined
 }
@@ -110,8 +111,8 @@ export class Acceptance {
     await quota.charge(tx, acceptedAt)
     await terms.also?.(tx, { message_id: messageId, thread_id: threadId })
     const origin = { kind: 'inbox', organizationId, podId, inboxUid, threadId } as const
-    const { returnPath } = terms
-    const message = { ...stored, origin, messageId, acceptedAt, blob, copy, returnPath, recipients }
+    const { returnPath, senderDomain } = terms
+    const message = { ...stored, origin, messageId, acceptedAt, blob, copy, returnPath, senderDomain, recipients }
     await this.#options.outboundQueue.add(tx, message)
     const accepted = deliveriesTopic.event('message.accepted', copy, { time: acceptedAt })
     await this.#options.outbox.add(tx, deliveriesTopic, accepted)

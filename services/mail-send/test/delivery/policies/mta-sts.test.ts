@@ -89,6 +89,7 @@ class Place {
         allowLocal: true,
       }),
       mtaSts: mtaSts === 'off' ? undefined : mtaSts,
+      senderRoutes: new Map(),
       smarthost: undefined,
       ehloName: 'mail.restante.test',
       timeouts: { connectMs: 2_000, answerMs: 2_000 },
