@@ -129,6 +129,11 @@ const variables = z.object({
   MTA_STS: env
     .choice(['on', 'off'], 'on')
     .describe('Whether MTA-STS policies of domains are obeyed; does not apply to a smarthost'),
+  DANE: env
+    .choice(['auto', 'on', 'off'], 'auto')
+    .describe(
+      'Whether TLSA records of MX hosts are obeyed; on: DNS_SERVERS validate DNSSEC and are reached safely; auto: on where they are on loopback',
+    ),
   EHLO_NAME: env.string().optional().describe('Name of this server in EHLO; default mail.<DEFAULT_DOMAIN>'),
   DELIVERY_CONCURRENCY: env.integer(20, 1_000).describe('Concurrent deliveries to external servers by this process'),
   DELIVERY_PER_DESTINATION: env
@@ -203,6 +208,7 @@ function deliveryOf(given: Given, defaultDomain: string, dnsServers: readonly st
           : undefined,
     },
     senderRoutesFile: given.SENDER_ROUTES_FILE,
+    dane: given.DANE,
     mtaSts: given.MTA_STS === 'on',
     mxHosts: {
       port: given.MX_PORT,
