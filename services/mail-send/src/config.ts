@@ -20,6 +20,7 @@ import {
 } from '@restante/kit'
 import { env } from '@restante/service/configuration'
 import { z } from 'zod'
+import { tlsOf } from './delivery/routes/smarthosts/smarthost.ts'
 import type { Threshold } from './reputation/thresholds.ts'
 
 const smarthost = env.string().transform((text, context) => {
@@ -117,6 +118,10 @@ const variables = z.object({
     .describe('auto: required with a login, opportunistic without; required and implicit verify the certificate'),
   SMARTHOST_USER: env.string().optional().describe('SMTP AUTH user at the smarthost'),
   SMARTHOST_PASSWORD: env.string().optional().describe('Password at the smarthost'),
+  SENDER_ROUTES_FILE: env
+    .string()
+    .optional()
+    .describe('JSON file that names a smarthost for the mail of each of some sending domains; others take the default'),
   MX_PORT: env.port(25).describe('Port of MX hosts'),
   MX_ALLOW_LOCAL: env
     .flag()
@@ -124,6 +129,11 @@ const variables = z.object({
   MTA_STS: env
     .choice(['on', 'off'], 'on')
     .describe('Whether MTA-STS policies of domains are obeyed; does not apply to a smarthost'),
+  DANE: env
+    .choice(['auto', 'on', 'off'], 'auto')
+    .describe(
+      'Whether TLSA records of MX hosts are obeyed; on: DNS_SERVERS validate DNSSEC and are reached safely; auto: on where they are on loopback',
+    ),
   EHLO_NAME: env.string().optional().describe('Name of this server in EHLO; default mail.<DEFAULT_DOMAIN>'),
   DELIVERY_CONCURRENCY: env.integer(20, 1_000).describe('Concurrent deliveries to external servers by this process'),
   DELIVERY_PER_DESTINATION: env
@@ -174,12 +184,6 @@ function secondKeyProblems({ DKIM_SELECTOR: first, DKIM_ED25519_SELECTOR: second
   return first.toLowerCase() === second.toLowerCase() ? ['DKIM_ED25519_SELECTOR must differ from DKIM_SELECTOR'] : []
 }
 
-/** A password is never sent unencrypted unless an operator configures that explicitly. */
-function smarthostTls(given: Given): 'opportunistic' | 'required' | 'implicit' | 'none' {
-  if (given.SMARTHOST_TLS !== 'auto') return given.SMARTHOST_TLS
-  return given.SMARTHOST_USER === undefined ? 'opportunistic' : 'required'
-}
-
 /** How mail is delivered to the outside. */
 function deliveryOf(given: Given, defaultDomain: string, dnsServers: readonly string[]) {
   const ehloName = given.EHLO_NAME ?? `mail.${defaultDomain}`
@@ -189,19 +193,22 @@ function deliveryOf(given: Given, defaultDomain: string, dnsServers: readonly st
     perDestination: given.DELIVERY_PER_DESTINATION,
     slowConcurrency: given.DELIVERY_SLOW_CONCURRENCY,
     perMinute: given.DELIVERY_PER_MINUTE === 0 ? undefined : given.DELIVERY_PER_MINUTE,
-    warmUp:
-      given.WARM_UP_FROM && given.SMARTHOST === undefined
-        ? { source: ehloName, from: given.WARM_UP_FROM, start: given.WARM_UP_START, doublingMs: given.WARM_UP_DOUBLING }
-        : undefined,
+    warmUp: given.WARM_UP_FROM
+      ? { source: ehloName, from: given.WARM_UP_FROM, start: given.WARM_UP_START, doublingMs: given.WARM_UP_DOUBLING }
+      : undefined,
     timeouts: { connectMs: given.DELIVERY_CONNECT_TIMEOUT, answerMs: given.DELIVERY_ANSWER_TIMEOUT },
     smarthost: given.SMARTHOST && {
       ...given.SMARTHOST,
-      tls: smarthostTls(given),
+      // Beside the routes of sending domains it leaves them the other workers.
+      concurrency: Math.ceil(given.DELIVERY_CONCURRENCY / 2),
+      tls: tlsOf(given.SMARTHOST_TLS, given.SMARTHOST_USER !== undefined),
       credentials:
         given.SMARTHOST_USER !== undefined && given.SMARTHOST_PASSWORD !== undefined
           ? { user: given.SMARTHOST_USER, pass: given.SMARTHOST_PASSWORD }
           : undefined,
     },
+    senderRoutesFile: given.SENDER_ROUTES_FILE,
+    dane: given.DANE,
     mtaSts: given.MTA_STS === 'on',
     mxHosts: {
       port: given.MX_PORT,

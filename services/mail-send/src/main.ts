@@ -4,6 +4,7 @@ import { defineService, runService } from '@restante/kit'
 import { Cursors } from '@restante/service/http'
 import { configuration } from './config.ts'
 import { openDelivery } from './delivery/open-delivery.ts'
+import { readSenderRoutes } from './delivery/routes/smarthosts/sender-routes.ts'
 import { openDomains } from './domains/open-domains.ts'
 import { openDrafts } from './drafts/open-drafts.ts'
 import { openFeedback } from './feedback/open-feedback.ts'
@@ -25,11 +26,12 @@ export const service = defineService({
   async assemble(kit, config) {
     const { db, kafka, log, outbox } = kit
     const dkim = await readDkimKeys(config)
+    const senderRoutes = await readSenderRoutes(config.delivery.senderRoutesFile)
     const blobs = kit.use(await openBlobStore(config.blobStore))
     kit.use(new Sweeper({ db, blobs, log }))
     const timers = kit.use(new Timers<SendTimers>({ db, redis: config.redis, log }))
     const tenancy = kit.use(openTenancy({ kafka, db, log, outbox, blobs, timers }))
-    const delivery = openDelivery(kit, config, { blobs, dkim, timers })
+    const delivery = openDelivery(kit, config, { blobs, dkim, timers, senderRoutes })
     const sending = openSending(kit, config, {
       blobs,
       outboundQueue: delivery.outboundQueue,

@@ -12,6 +12,14 @@ export type ZoneRecord =
   | { readonly type: 'TXT'; readonly data: string | readonly string[] }
   | { readonly type: 'CNAME'; readonly domain: string }
   | { readonly type: 'PTR'; readonly domain: string }
+  /** RFC 6698 2.1. */
+  | {
+      readonly type: 'TLSA'
+      readonly usage: number
+      readonly selector: number
+      readonly mtype: number
+      readonly data: Buffer
+    }
 
 /** Records of a name that follow from the name itself; `undefined`: no such name. */
 export type ZoneRule = (name: string) => readonly ZoneRecord[] | undefined
@@ -33,6 +41,7 @@ export class DnsZone {
   readonly #records = new Map<string, ZoneRecord[]>()
   readonly #failing = new Set<string>()
   readonly #silent = new Set<string>()
+  readonly #secure = new Set<string>()
   readonly #rules: ZoneRule[] = []
   readonly #server = dns2.createServer({
     udp: true,
@@ -83,6 +92,17 @@ export class DnsZone {
     return this
   }
 
+  /** Marks the answers about names as validated (AD), as a resolver does for signed zones. */
+  secure(...names: string[]): this {
+    for (const name of names) this.#secure.add(name.toLowerCase())
+    return this
+  }
+
+  insecure(name: string): this {
+    this.#secure.delete(name.toLowerCase())
+    return this
+  }
+
   remove(name: string): this {
     this.#records.delete(name.toLowerCase())
     return this
@@ -96,6 +116,8 @@ export class DnsZone {
     if (this.#silent.has(name)) return
     const response = Packet.createResponseFromRequest(request)
     response.header.aa = 1
+    // The types of the library do not have this bit.
+    Object.assign(response.header, { ad: this.#secure.has(name) ? 1 : 0 })
     const records = this.#recordsOf(name)
     if (this.#failing.has(name)) response.header.rcode = Packet.RCODE.SERVFAIL
     else if (!records) response.header.rcode = Packet.RCODE.NXDOMAIN
@@ -129,12 +151,23 @@ export class DnsZone {
 
 /** A CNAME answers every query for its name (RFC 1034 3.6.2). */
 function answers(record: ZoneRecord, question: Question): boolean {
-  return record.type === 'CNAME' || Packet.TYPE[record.type] === question.type
+  return record.type === 'CNAME' || typeOf(record) === question.type
 }
 
 function resource(question: Question, name: string, record: ZoneRecord): Resource {
-  const { type, ...data } = record.type === 'TXT' ? { ...record, data: stringsOf(record.data) } : record
-  return Packet.createResourceFromQuestion(question, { type: Packet.TYPE[type], ttl: 1, ...data, name })
+  const { type: _, ...data } = record.type === 'TXT' ? { ...record, data: stringsOf(record.data) } : rawOf(record)
+  return Packet.createResourceFromQuestion(question, { type: typeOf(record), ttl: 1, ...data, name })
+}
+
+/** The library has no name for TLSA, and sends the data of such records as they are. */
+function typeOf({ type }: ZoneRecord) {
+  return type === 'TLSA' ? 52 : Packet.TYPE[type]
+}
+
+function rawOf(record: Exclude<ZoneRecord, { readonly type: 'TXT' }>) {
+  if (record.type !== 'TLSA') return record
+  const { type, usage, selector, mtype, data } = record
+  return { type, data: Buffer.concat([Buffer.from([usage, selector, mtype]), data]) }
 }
 
 /** The strings of a TXT record, each of which may have 255 bytes (RFC 1035 3.3). */

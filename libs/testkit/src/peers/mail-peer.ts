@@ -31,6 +31,8 @@ export interface MailPeerOptions {
   readonly tls?: boolean
   /** Name in the greeting. */
   readonly name?: string
+  /** PEM: what the server shows, its own certificate first; default: one for its name that it signs itself. */
+  readonly identity?: { readonly cert: string; readonly key: string }
 }
 
 type Done = (error?: Error | null) => void
@@ -71,10 +73,7 @@ export class MailPeer {
 
   async start(): Promise<this> {
     const name = this.#options.name ?? 'peer.test'
-    const { cert, private: key } = await generate([{ name: 'commonName', value: name }], {
-      keyType: 'ec',
-      curve: 'P-256',
-    })
+    const { cert, key } = this.#options.identity ?? (await ownIdentity(name))
     this.#certificate = cert
     const server = new SMTPServer({
       name,
@@ -206,6 +205,14 @@ export class MailPeer {
   #drop(session: SMTPServerSession): void {
     this.#sockets.get(session.remotePort)?.destroy()
   }
+}
+
+async function ownIdentity(name: string): Promise<{ cert: string; key: string }> {
+  const { cert, private: key } = await generate([{ name: 'commonName', value: name }], {
+    keyType: 'ec',
+    curve: 'P-256',
+  })
+  return { cert, key }
 }
 
 /** The whole mail, or `undefined` if the sender disconnected before its end. */

@@ -1,3 +1,4 @@
+import { getServers } from 'node:dns'
 import type { BlobStore } from '@restante/blobs'
 import type { Timers } from '@restante/jobs'
 import { type DkimKeys, ReturnPath, UnsubscribeAddress, UnsubscribeLink } from '@restante/mime'
@@ -14,10 +15,14 @@ import { OutboundQueue } from './outbound/outbound-queue.ts'
 import { DeliveryBacklog } from './queue/backlog.ts'
 import { DeliveryQueue } from './queue/delivery-queue.ts'
 import { queueRoutes } from './queue/routes.ts'
+import { Dane } from './routes/dane/dane.ts'
+import { isLoopback, SecureDns } from './routes/dane/secure-dns.ts'
 import { LocalRoute } from './routes/local-route.ts'
 import { MtaSts } from './routes/mta-sts/mta-sts.ts'
 import { MxHosts } from './routes/mx-hosts.ts'
+import { MxSessions } from './routes/mx-sessions.ts'
 import { OutsideRoute } from './routes/outside-route.ts'
+import type { SenderRoutes } from './routes/smarthosts/smarthost.ts'
 import { OutboundScan, type OutboundScanOptions } from './scanning/outbound-scan.ts'
 import { WarmUp } from './warm-up/warm-up.ts'
 
@@ -36,10 +41,12 @@ interface DeliveryParts {
   readonly blobs: BlobStore
   readonly dkim: DkimKeys | undefined
   readonly timers: Timers<SendTimers>
+  readonly senderRoutes: SenderRoutes
 }
 
 /** Delivers what is queued: to inboxes hosted here, and by SMTP to the outside. */
-export function openDelivery(kit: SendKit, config: Config, { blobs, dkim, timers }: DeliveryParts): Delivery {
+export function openDelivery(kit: SendKit, config: Config, parts: DeliveryParts): Delivery {
+  const { blobs, dkim, timers, senderRoutes } = parts
   const { db, log, outbox } = kit
   const { delivery, defaultDomain } = config
   const returnPath = new ReturnPath(config.returnPath)
@@ -49,10 +56,11 @@ export function openDelivery(kit: SendKit, config: Config, { blobs, dkim, timers
     dkim,
     unsubscribe: { link: unsubscribeLink(config), address: new UnsubscribeAddress(config.returnPath) },
   })
-  const mxHosts = new MxHosts(delivery.mxHosts)
   const { dnsServers, allowLocal } = delivery.mxHosts
+  const mxHosts = new MxHosts({ ...delivery.mxHosts, dane: openDane(delivery) })
   const fetcher = kit.fetcher({ name: 'policy hosts', allow: { loopback: allowLocal }, dnsServers })
   const mtaSts = delivery.mtaSts ? new MtaSts({ db, fetcher, dnsServers, log }) : undefined
+  const mxSessions = new MxSessions({ ...delivery, mxHosts, mtaSts })
   kit.use(new DeliveryBacklog({ db, log }))
   const [gateway, mailIngest] = [kit.peer('gateway'), kit.peer('mail-ingest')]
   const noticed = { db, blobs, timers, gateway, mailIngest, name: delivery.ehloName, domain: defaultDomain }
@@ -76,16 +84,23 @@ export function openDelivery(kit: SendKit, config: Config, { blobs, dkim, timers
         name: defaultDomain,
         operator: config.operator,
       }),
-      'delivery-outside': kit.use(new OutsideRoute({ ...delivery, content, returnPath, mxHosts, mtaSts })),
+      'delivery-outside': kit.use(new OutsideRoute({ ...delivery, senderRoutes, content, returnPath, mxSessions })),
     },
     log,
   }).register()
   const outboundQueue = new OutboundQueue(timers, (domain) => domain === defaultDomain)
   return {
     outboundQueue,
-    installationMail: new InstallationMail({ db, content, outboundQueue }),
+    installationMail: new InstallationMail({ db, content, outboundQueue, domain: defaultDomain }),
     routes: queueRoutes(db, new DeliveryQueue({ db, timers, decisions, log })),
   }
+}
+
+/** Only a resolver that nobody can get in front of is trusted without being told to be. */
+function openDane({ dane, mxHosts }: Config['delivery']): Dane | undefined {
+  const servers = mxHosts.dnsServers.length > 0 ? mxHosts.dnsServers : getServers()
+  const isTrusted = dane === 'on' || (dane === 'auto' && servers.every(isLoopback))
+  return isTrusted ? new Dane(new SecureDns(servers)) : undefined
 }
 
 function outboundScan(

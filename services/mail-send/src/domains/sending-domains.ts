@@ -5,6 +5,8 @@ import type { SigningKeys } from './signing-keys.ts'
 
 /** The domain that an inbox sends from. */
 export interface SendingDomain {
+  /** Lower case, in A-labels. */
+  readonly name: string
   /** Of the installation, where every organization may have inboxes, and the service sets some headers itself. */
   readonly isShared: boolean
   /** Domain of the envelope senders; undefined: the one of the installation. */
@@ -40,11 +42,12 @@ export class SendingDomains {
     const normal = normalizeAddress(address)
     const domain = normal.slice(normal.lastIndexOf('@') + 1)
     if (domain === ownDomain) {
-      return { isShared: true, returnPath: undefined, trackingHost: undefined, dkim: async () => ownKeys }
+      return { name: domain, isShared: true, returnPath: undefined, trackingHost: undefined, dkim: async () => ownKeys }
     }
     const registration = registrationOf(domain, organizationId, await lookup.of(domain))
     if (!registration?.sending_ready) throw new ApiError('domain_not_verified')
     return {
+      name: domain,
       isShared: false,
       returnPath: registration.return_path ?? undefined,
       trackingHost: registration.tracking_host ?? undefined,

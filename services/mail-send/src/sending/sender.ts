@@ -196,6 +196,7 @@ export class Sender {
       quota,
       claim,
       returnPath: domain.returnPath,
+      senderDomain: domain.name,
       also: end,
     }
     const copy = await this.#memory.hold(caller.organization_id, async (count) => {

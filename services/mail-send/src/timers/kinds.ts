@@ -2,6 +2,8 @@
 export interface DeliveryTarget {
   readonly send_id: string
   readonly destination: string
+  /** Domain that the message is from, which may have a route of its own. Older timers have none. */
+  readonly sender_domain?: string
 }
 
 /** The payload of the timer of a notice about a failed delivery. */

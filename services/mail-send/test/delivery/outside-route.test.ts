@@ -9,7 +9,9 @@ import type { OutboundContent } from '../../src/delivery/outbound/outbound-conte
 import type { OpenDelivery } from '../../src/delivery/outcome/delivery.ts'
 import type { Outcome } from '../../src/delivery/outcome/outcome.ts'
 import { MxHosts } from '../../src/delivery/routes/mx-hosts.ts'
-import { OutsideRoute, type Smarthost } from '../../src/delivery/routes/outside-route.ts'
+import { MxSessions } from '../../src/delivery/routes/mx-sessions.ts'
+import { OutsideRoute } from '../../src/delivery/routes/outside-route.ts'
+import type { Smarthost } from '../../src/delivery/routes/smarthosts/smarthost.ts'
 import { contentIn } from '../support/content.ts'
 
 let directory: string
@@ -94,7 +96,12 @@ function routeTo({ host, port }: Relay, { tls = 'opportunistic', credentials }: 
   return new OutsideRoute({
     content,
     returnPath: new ReturnPath({ domain: 'bounces.restante.test', secret: 'secret' }),
-    mxHosts: new MxHosts({ port, dnsServers: [], connectMs: 2_000, allowLocal: true }),
+    mxSessions: new MxSessions({
+      mxHosts: new MxHosts({ port, dnsServers: [], connectMs: 2_000, allowLocal: true }),
+      ehloName: 'mail.restante.test',
+      timeouts: { connectMs: 2_000, answerMs: 2_000 },
+    }),
+    senderRoutes: new Map(),
     smarthost: { host, port, tls, credentials },
     ehloName: 'mail.restante.test',
     timeouts: { connectMs: 2_000, answerMs: 2_000 },

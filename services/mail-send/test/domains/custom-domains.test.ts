@@ -1,8 +1,9 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
-import { type DomainState, topics } from '@restante/contracts/events'
+import { topics } from '@restante/contracts/events'
 import { OpenImage, ReturnPath } from '@restante/mime'
 import { countRows, EventPublisher, organizationDeletedEvent, queryRows, waitFor } from '@restante/testkit'
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
+import { CustomDomain } from '../support/custom-domain.ts'
 import { type Fixture, factOf, factsAbout, inboxCaller, startWorld } from '../support/fixture.ts'
 
 let fixture: Fixture
@@ -37,66 +38,15 @@ const someone = () => `ann-${randomUUID().slice(0, 8)}@outside.example`
 const keysAsked = (uid: string) =>
   fixture.peers.requests('domains-dns.getSigningKey').filter(({ domain_uid }) => domain_uid === uid).length
 
-/** A domain of an organization, and an inbox on it, or below it. */
-class CustomDomain {
-  readonly uid = randomUUID()
-  readonly name = `d${randomUUID().slice(0, 8)}.test`
-  readonly caller = inboxCaller()
-  #version = 0
-
-  async set(state: Partial<DomainState> = {}): Promise<this> {
-    domains.set(this.uid, this.name)
-    const at = new Date().toISOString()
-    const { event } = topics['domains.state']
-    await this.#publish(
-      event(
-        'domain.changed',
-        {
-          organization_id: this.caller.organization_id,
-          domain_uid: this.uid,
-          version: ++this.#version,
-          domain: this.name,
-          ...{ status: 'VERIFIED', inbound_enabled: true, subdomains_enabled: false, feedback_enabled: true },
-          ...{ tracking_enabled: false, sending_ready: true, return_path: `rp.${this.name}` },
-          ...{ created_at: at, updated_at: at },
-          ...state,
-        },
-        { time: new Date() },
-      ),
-    )
-    return this
-  }
-
-  async delete(): Promise<void> {
-    const { event } = topics['domains.state']
-    const { organization_id } = this.caller
-    const facts = { organization_id, domain_uid: this.uid, version: ++this.#version, domain: this.name }
-    await this.#publish(
-      event('domain.deleted', { ...facts, deleted_at: new Date().toISOString() }, { time: new Date() }),
-    )
-  }
-
-  /** An inbox of its organization; `below` are labels in front of the domain. */
-  inbox(below = '') {
-    const inbox = { ...inboxCaller().inbox, address: `desk-${randomUUID().slice(0, 8)}@${below}${this.name}` }
-    return { ...this.caller, inbox }
-  }
-
-  async send(body: Record<string, unknown>, caller = this.inbox(), key?: string) {
-    return fixture.call('messages.send', caller, { path: '/messages/send', body, ...(key !== undefined && { key }) })
-  }
-
-  async #publish(published: ReturnType<(typeof topics)['domains.state']['event']>): Promise<void> {
-    await publisher.publish(topics['domains.state'], published)
-    const known = () =>
-      countRows(fixture.db, 'registered_domains where id = $1 and version >= $2', this.uid, this.#version)
-    await waitFor(async () => (await known()) > 0, { what: `the state of ${this.name}` })
-  }
+function aDomain(): CustomDomain {
+  const domain = new CustomDomain(fixture, publisher)
+  domains.set(domain.uid, domain.name)
+  return domain
 }
 
 describe('mail of an inbox on a custom domain', () => {
   it('is signed with the key of the domain, and returns to it; its recipients cannot unsubscribe', async () => {
-    const domain = await new CustomDomain().set()
+    const domain = await aDomain().set()
     const to = someone()
     const { status, body } = await domain.send({ to, subject: 'Hello', text: 'How are you?' })
     expect(status).toBe(200)
@@ -116,14 +66,14 @@ describe('mail of an inbox on a custom domain', () => {
   })
 
   it('from a subdomain follows the most specific domain of its organization', async () => {
-    const domain = await new CustomDomain().set()
+    const domain = await aDomain().set()
     const to = someone()
     expect((await domain.send({ to, text: 'hello' }, domain.inbox('x.y.'))).status).toBe(200)
     expect((await fixture.outside.next(to)).mailFrom).toMatch(new RegExp(`@rp\\.${domain.name}$`))
   })
 
   it('keeps the headers to unsubscribe that its sender gives', async () => {
-    const domain = await new CustomDomain().set()
+    const domain = await aDomain().set()
     const to = someone()
     const headers = { 'List-Unsubscribe': '<https://customer.example/u>' }
     expect((await domain.send({ to, text: 'hello', headers })).status).toBe(200)
@@ -131,13 +81,13 @@ describe('mail of an inbox on a custom domain', () => {
   })
 
   it('asks the owner for the key once', async () => {
-    const domain = await new CustomDomain().set()
+    const domain = await aDomain().set()
     for (let sends = 0; sends < 3; sends++) await domain.send({ to: someone(), text: 'hello' })
     expect(keysAsked(domain.uid)).toBe(1)
   })
 
   it('is 503 while the owner of the key does not answer, and leaves nothing', async () => {
-    const domain = await new CustomDomain().set()
+    const domain = await aDomain().set()
     fixture.peers.answers['domains-dns.getSigningKey'] = async () => 500
     const key = randomUUID()
     const to = someone()
@@ -154,7 +104,7 @@ describe('403 domain_not_verified', () => {
   const refused = { status: 403, body: { code: 'domain_not_verified' } }
 
   it('is the answer for a domain that is unknown, of another organization, not ready, or deleted', async () => {
-    const domain = new CustomDomain()
+    const domain = aDomain()
     expect(await domain.send({ to: someone(), text: 'hello' })).toMatchObject(refused)
     await domain.set({ sending_ready: false, status: 'PENDING' })
     expect(await domain.send({ to: someone(), text: 'hello' })).toMatchObject(refused)
@@ -167,13 +117,13 @@ describe('403 domain_not_verified', () => {
   })
 
   it('is the answer when its owner has deleted the key already', async () => {
-    const domain = await new CustomDomain().set()
+    const domain = await aDomain().set()
     fixture.peers.answers['domains-dns.getSigningKey'] = async () => ({})
     expect(await domain.send({ to: someone(), text: 'hello' })).toMatchObject(refused)
   })
 
   it('leaves no registration of a deleted organization', async () => {
-    const domain = await new CustomDomain().set()
+    const domain = await aDomain().set()
     await publisher.publish(topics.tenancy, organizationDeletedEvent(domain.caller.organization_id))
     const left = () => countRows(fixture.db, 'registered_domains where id = $1', domain.uid)
     await waitFor(async () => (await left()) === 0, { what: 'the purge' })
@@ -186,7 +136,7 @@ describe('track_opens', () => {
   const TOKEN = /<img src="https:\/\/([^/"]+)\/o\/([\w-]{43})"/
 
   it('adds one image to the HTML; its first loading, and no later one, is an event', async () => {
-    const domain = new CustomDomain()
+    const domain = aDomain()
     await domain.set(tracking(domain))
     const [ann, bob] = [someone(), someone()]
     const html = '<html><body><p>Hi</p></body></html>'
@@ -211,7 +161,7 @@ describe('track_opens', () => {
   })
 
   it('changes nothing for an altered token, nor for that of a message without an image', async () => {
-    const domain = await new CustomDomain().set()
+    const domain = await aDomain().set()
     const { body } = await domain.send({ to: someone(), html: '<p>Hi</p>' })
     const images = new OpenImage(fixture.config.returnPath.secret)
     const [send] = await queryRows<{ id: string }>(
@@ -234,7 +184,7 @@ describe('track_opens', () => {
     ['without html', tracking, { text: 'Hi' }],
     ['with an empty html', tracking, { html: '' }],
   ])('is 422 %s, and nothing is sent', async (_, state, content) => {
-    const domain = new CustomDomain()
+    const domain = aDomain()
     await domain.set(state(domain))
     const answer = await domain.send({ to: someone(), track_opens: true, ...content })
     expect(answer).toMatchObject({

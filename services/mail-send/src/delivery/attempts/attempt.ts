@@ -7,7 +7,7 @@ import type { SendRecord } from '../outbound/sends.ts'
 import { type BegunDelivery, type Decided, decide, type OpenDelivery } from '../outcome/delivery.ts'
 import type { Outcome } from '../outcome/outcome.ts'
 import type { RetryPolicy } from '../outcome/retry-policy.ts'
-import { NotPromptError, type Route } from '../routes/route.ts'
+import { NotPromptError, type Place, type Route } from '../routes/route.ts'
 import type { WarmUp } from '../warm-up/warm-up.ts'
 import type { DecidedSend, Decisions } from './decisions.ts'
 import { providerOf } from './providers.ts'
@@ -95,7 +95,7 @@ export class Attempt {
   }
 
   #attempt(patience: AbortSignal | undefined): Promise<void> {
-    const { destination } = this.#context.timer.payload
+    const place = placeOf(this.#context.timer.payload)
     const steps = {
       begin: async (deliveries: readonly OpenDelivery[]) => {
         this.#observeStart()
@@ -109,14 +109,15 @@ export class Attempt {
       },
       report: (delivery: BegunDelivery, outcome: Outcome) => this.#report(delivery, outcome),
     }
-    const mail = { send: this.#send, destination, deliveries: this.#deliveries, ...(patience && { patience }) }
+    const mail = { send: this.#send, ...place, deliveries: this.#deliveries, ...(patience && { patience }) }
     return this.#route.attempt(mail, steps, this.#context.signal)
   }
 
   /** The count and the beginning commit together. What the day has no room for is left for another one. */
   async #beginSending(delivery: OpenDelivery): Promise<BegunDelivery | undefined> {
     const { db, warmUp, shared } = this.#options
-    if (!warmUp) return shared.begin(delivery)
+    const isDirect = this.#route.bottleneck(placeOf(this.#context.timer.payload))?.isRelay === false
+    if (!warmUp || !isDirect) return shared.begin(delivery)
     return db
       .transaction(async (tx) => {
         const [begun] = await begin(tx, [delivery])
@@ -253,6 +254,11 @@ export class Attempt {
       'delivery attempt',
     )
   }
+}
+
+/** Between which domains the mail of a timer goes. */
+export function placeOf({ destination, sender_domain: senderDomain }: DeliveryTarget): Place {
+  return { destination, senderDomain }
 }
 
 function earliest(decided: readonly Decided[]): Date | undefined {

@@ -9,13 +9,14 @@ import { Throttles } from '../destinations/throttles.ts'
 import type { SendRecord } from '../outbound/sends.ts'
 import type { OpenDelivery } from '../outcome/delivery.ts'
 import type { Outcome } from '../outcome/outcome.ts'
-import { NotPromptError, type Route, withOutcome } from '../routes/route.ts'
+import { type Bottleneck, NotPromptError, type Route, withOutcome } from '../routes/route.ts'
 import {
   Attempt,
   type AttemptOptions,
   BUSY_RETRY_MS,
   type Conclusion,
   type NextKind,
+  placeOf,
   type SharedWork,
   soon,
 } from './attempt.ts'
@@ -102,51 +103,52 @@ export class Attempts {
       return
     }
     const route = this.#options.routes[kind === 'delivery-slow' ? 'delivery-outside' : kind]
-    const bottleneck = route.bottleneck(context.timer.payload.destination)
+    const bottleneck = route.bottleneck(placeOf(context.timer.payload))
     if (bottleneck === undefined) await this.#attempt(context, route, () => kind)
     else await this.#limited(kind, context, route, bottleneck)
   }
 
-  /** An attempt that is one of few at its destination. */
-  async #limited(kind: DeliveryKind, context: Context, route: Route, destination: string): Promise<void> {
-    if (await this.#avoids(kind, context, route, destination)) return
-    const free = await this.#slots.take(destination, this.#throttles.limit(destination))
+  /** An attempt that is one of few at its bottleneck. */
+  async #limited(kind: DeliveryKind, context: Context, route: Route, bottleneck: Bottleneck): Promise<void> {
+    const { key, concurrency } = bottleneck
+    if (await this.#avoids(kind, context, route, key)) return
+    const free = await this.#slots.take(key, this.#throttles.limit(key, concurrency))
     if (!free) {
       await context.run((tx) => context.postpone(tx, soon(BUSY_RETRY_MS)))
       return
     }
     try {
       // While this waited for a slot, the attempts before it may have failed.
-      if (await this.#avoids(kind, context, route, destination)) return
-      const ended = this.#health.begin(destination)
-      const nextKind = this.#learner(destination)
+      if (await this.#avoids(kind, context, route, key)) return
+      const ended = this.#health.begin(key)
       const attempt =
         kind === 'delivery-slow'
-          ? this.#attempt(context, route, nextKind, { paced: destination })
-          : this.#promptly(context, route, destination, nextKind)
+          ? this.#attempt(context, route, this.#learner(bottleneck), { bottleneck })
+          : this.#promptly(context, route, bottleneck)
       await attempt.finally(ended)
     } finally {
       free()
     }
   }
 
-  /** Defers what is due for a destination that could not be reached, and leaves slow ones to the other workers. */
-  async #avoids(kind: DeliveryKind, context: Context, route: Route, destination: string): Promise<boolean> {
-    const suspension = this.#health.suspension(destination)
+  /** Defers what is due where nothing could be reached, and leaves what is slow to the other workers. */
+  async #avoids(kind: DeliveryKind, context: Context, route: Route, key: string): Promise<boolean> {
+    const suspension = this.#health.suspension(key)
     if (suspension) await this.#attempt(context, withOutcome(route, suspension), () => 'delivery-slow')
-    else if (kind !== 'delivery-slow' && this.#health.isSlow(destination)) await this.#moveToSlow(context)
+    else if (kind !== 'delivery-slow' && this.#health.isSlow(key)) await this.#moveToSlow(context)
     else return false
     return true
   }
 
-  async #promptly(context: Context, route: Route, destination: string, nextKind: NextKind): Promise<void> {
+  async #promptly(context: Context, route: Route, bottleneck: Bottleneck): Promise<void> {
+    const { key } = bottleneck
     const patience = new AbortController()
-    const late = setTimeout(() => patience.abort(new NotPromptError(destination)), PROMPT_SESSION_MS)
+    const late = setTimeout(() => patience.abort(new NotPromptError(key)), PROMPT_SESSION_MS)
     try {
-      await this.#attempt(context, route, nextKind, { paced: destination, patience: patience.signal })
+      await this.#attempt(context, route, this.#learner(bottleneck), { bottleneck, patience: patience.signal })
     } catch (error) {
       if (!(error instanceof NotPromptError)) throw error
-      this.#health.tooSlow(destination)
+      this.#health.tooSlow(key)
       await this.#moveToSlow(context)
     } finally {
       clearTimeout(late)
@@ -163,7 +165,7 @@ export class Attempts {
     context: Context,
     route: Route,
     nextKind: NextKind,
-    { paced, patience }: { readonly paced?: string; readonly patience?: AbortSignal } = {},
+    { bottleneck, patience }: { readonly bottleneck?: Bottleneck; readonly patience?: AbortSignal } = {},
   ): Promise<void> {
     const { send_id, destination } = context.timer.payload
     const found = await this.#targets.add({ send_id, destination })
@@ -172,38 +174,38 @@ export class Attempts {
       await this.#holdBack(context, found.send)
       return
     }
-    const at = await this.#tooEarly(found, paced)
+    const at = await this.#tooEarly(found, bottleneck)
     const options = { ...this.#options, shared: this.#shared }
     if (at === undefined) await new Attempt(options, route, context, found, nextKind).make(patience)
     else await context.run((tx) => context.postpone(tx, at))
   }
 
   /** When an attempt is to be made, if the volume of today or the pace at the destination does not allow it now. */
-  async #tooEarly({ deliveries }: OpenTarget, paced: string | undefined): Promise<Date | undefined> {
-    if (paced === undefined) return undefined
+  async #tooEarly({ deliveries }: OpenTarget, bottleneck: Bottleneck | undefined): Promise<Date | undefined> {
+    if (!bottleneck || bottleneck.isRelay) return undefined
     const { db, warmUp } = this.#options
     const nextDay = await warmUp?.closedUntil(db)
     if (nextDay) return nextDay
-    const at = this.#pace.take(paced, deliveries.length)
+    const at = this.#pace.take(bottleneck.key, deliveries.length)
     return at === undefined ? undefined : new Date(at)
   }
 
-  /** What the outcomes of an attempt say about its destination. */
-  #learner(destination: string): NextKind {
+  /** What the outcomes of an attempt say about where it was made. */
+  #learner({ key, concurrency }: Bottleneck): NextKind {
     return (outcomes, ms) => {
       const [first] = outcomes
-      if (first === undefined) return this.#kindFor(destination)
+      if (first === undefined) return this.#kindFor(key)
       const isSilent = ({ kind, verdict }: Outcome) => kind === 'deferred' && verdict.mta === undefined
       const promptly = ms < PROMPT_RECIPIENT_MS * outcomes.length
-      if (outcomes.every(isSilent)) this.#health.unreached(destination, first)
-      else this.#health.answered(destination, promptly)
-      this.#throttles.learn(destination, outcomes)
-      return this.#kindFor(destination)
+      if (outcomes.every(isSilent)) this.#health.unreached(key, first)
+      else this.#health.answered(key, promptly)
+      this.#throttles.learn(key, outcomes, concurrency)
+      return this.#kindFor(key)
     }
   }
 
-  #kindFor(destination: string): DeliveryKind {
-    return this.#health.isSlow(destination) ? 'delivery-slow' : 'delivery-outside'
+  #kindFor(key: string): DeliveryKind {
+    return this.#health.isSlow(key) ? 'delivery-slow' : 'delivery-outside'
   }
 
   /** Postpones an attempt until the operator releases it; at once, if that has happened in the meantime. */

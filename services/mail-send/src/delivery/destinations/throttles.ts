@@ -18,27 +18,28 @@ export class Throttles {
   readonly #most: number
   readonly #slowed = new RecentMap<number>()
 
+  /** @param most concurrency at destinations with none of their own. */
   constructor(most: number) {
     this.#most = most
   }
 
   /** How many attempts may be in progress at a destination. */
-  limit(destination: string): number {
-    return this.#slowed.get(destination) ?? this.#most
+  limit(destination: string, most = this.#most): number {
+    return this.#slowed.get(destination) ?? most
   }
 
   /** Learns from the outcomes of an attempt, in their order. */
-  learn(destination: string, outcomes: readonly Outcome[]): void {
+  learn(destination: string, outcomes: readonly Outcome[], most = this.#most): void {
     for (const outcome of outcomes) {
       if (asksToSlowDown(outcome)) this.#slowed.set(destination, 1)
-      else if (outcome.kind === 'delivered') this.#recover(destination)
+      else if (outcome.kind === 'delivered') this.#recover(destination, most)
     }
   }
 
-  #recover(destination: string): void {
+  #recover(destination: string, most: number): void {
     const limit = this.#slowed.get(destination)
     if (limit === undefined) return
-    if (limit + 1 >= this.#most) this.#slowed.delete(destination)
+    if (limit + 1 >= most) this.#slowed.delete(destination)
     else this.#slowed.set(destination, limit + 1)
   }
 }

@@ -8,6 +8,8 @@ export interface InstallationMailOptions {
   readonly db: Database
   readonly content: OutboundContent
   readonly outboundQueue: OutboundQueue
+  /** Domain that it is from. */
+  readonly domain: string
 }
 
 const LOCK = sql<{ held: unknown }, [id: string]>('select pg_advisory_xact_lock(hashtextextended($1, 0)) as held')
@@ -31,7 +33,7 @@ export class InstallationMail {
 
   /** Queues the mail, durably; once per id, however often it is called. */
   async queue(id: string, recipient: string, compose: () => Promise<ComposedMail>): Promise<void> {
-    const { db, content, outboundQueue } = this.#options
+    const { db, content, outboundQueue, domain } = this.#options
     if ((await db.query(FIND, id)).length > 0) return
     const { raw, messageId } = await compose()
     await announceBlob(db, id)
@@ -50,6 +52,7 @@ export class InstallationMail {
         unsubscribable: false,
         tracked: false,
         returnPath: undefined,
+        senderDomain: domain,
         recipients: [recipient],
       })
     })

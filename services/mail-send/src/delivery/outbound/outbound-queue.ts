@@ -22,6 +22,8 @@ export interface OutboundMessage {
   readonly tracked: boolean
   /** Domain of its envelope senders; undefined: the one of the installation. */
   readonly returnPath: string | undefined
+  /** Domain that it is from, lower case, in A-labels. */
+  readonly senderDomain: string
   /** Bare addresses, each once. */
   readonly recipients: readonly string[]
 }
@@ -118,12 +120,12 @@ export class OutboundQueue {
     )
   }
 
-  #firstAttempts({ id, origin, recipients }: OutboundMessage) {
+  #firstAttempts({ id, origin, recipients, senderDomain }: OutboundMessage) {
     const share = shareOf(origin.kind === 'inbox' ? origin.organizationId : undefined)
     return [...new Set(recipients.map(destinationOf))].map((destination) => ({
       kind: this.#isHosted(destination) ? ('delivery-local' as const) : ('delivery-outside' as const),
       key: `${id}/${destination}`,
-      payload: { send_id: id, destination },
+      payload: { send_id: id, destination, sender_domain: senderDomain },
       share,
     }))
   }

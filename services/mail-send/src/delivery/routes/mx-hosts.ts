@@ -2,6 +2,7 @@ import { Resolver } from 'node:dns/promises'
 import { messageOf } from '@restante/service/errors'
 import mxConnect, { type MxConnection } from 'mx-connect'
 import { deferredBy, type Outcome, refusedBy } from '../outcome/outcome.ts'
+import type { Dane } from './dane/dane.ts'
 
 export interface MxHostsOptions {
   /** Port of the MX hosts; 25 except in tests. */
@@ -14,6 +15,8 @@ export interface MxHostsOptions {
    * MX.
    */
   readonly allowLocal: boolean
+  /** Absent: TLSA records are not looked for. */
+  readonly dane?: Dane | undefined
 }
 
 /** No host of the domain could be reached, or the domain accepts no mail. */
@@ -48,13 +51,14 @@ export class MxHosts {
    * @throws NoMxError; the reason of `signal`.
    */
   async connect(domain: string, passedOver: readonly string[], signal: AbortSignal): Promise<MxConnection> {
-    const { port, connectMs, allowLocal } = this.#options
+    const { port, connectMs, allowLocal, dane } = this.#options
     signal.throwIfAborted()
     const connecting = mxConnect({
       target: domain,
       port,
       maxConnectTime: connectMs,
       ignoreMXHosts: passedOver,
+      ...(dane && { dane: dane.optionsFor(domain) }),
       dnsOptions: {
         blockLocalAddresses: !allowLocal,
         blockReservedNetworks: !allowLocal,
@@ -97,6 +101,8 @@ export async function unlessAborted<T>(
 function outcomeOf(error: unknown, domain: string): Outcome {
   const { category, code, temporary } = lookupError(error)
   const text = messageOf(error)
+  // Without its records it is not known what the host demands (RFC 7672 2.1.3).
+  if (category === 'dane') return deferredBy('4.7.5', text)
   if (category !== 'dns') return deferredBy('4.4.1', text)
   if (code === 'ENULLMX') return refusedBy('5.1.10', `${domain} does not take mail (null MX).`)
   if (temporary) return deferredBy('4.4.3', text)

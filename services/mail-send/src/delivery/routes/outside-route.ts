@@ -7,43 +7,25 @@ import type { RemoteHost, Timeouts } from '../smtp/connection.ts'
 import { SessionFailedError } from '../smtp/failures.ts'
 import { IdleSessions } from '../smtp/idle-sessions.ts'
 import { Session } from '../smtp/session.ts'
-import type { MtaSts } from './mta-sts/mta-sts.ts'
-import { lists, type MtaStsPolicy } from './mta-sts/policy.ts'
-import { type MxHosts, NoMxError, unlessAborted } from './mx-hosts.ts'
-import type { OutgoingMail, Route, Steps } from './route.ts'
-
-/** A relay that accepts all mail for external recipients. */
-export interface Smarthost {
-  readonly host: string
-  readonly port: number
-  readonly tls: RemoteHost['tls']
-  readonly credentials: RemoteHost['credentials']
-}
+import type { MxSessions } from './mx-sessions.ts'
+import type { Bottleneck, OutgoingMail, Place, Route, Steps } from './route.ts'
+import { routeFor, type SenderRoutes, type Smarthost, smarthostKey } from './smarthosts/smarthost.ts'
 
 export interface OutsideRouteOptions {
   readonly content: OutboundContent
   readonly returnPath: ReturnPath
-  readonly mxHosts: MxHosts
-  /** Absent: policies are not looked at. */
-  readonly mtaSts?: MtaSts | undefined
+  readonly mxSessions: MxSessions
+  /** For mail from domains without a route of their own; undefined: the MX hosts. */
   readonly smarthost: Smarthost | undefined
+  readonly senderRoutes: SenderRoutes
   readonly ehloName: string
   readonly timeouts: Timeouts
   /** Certificate authorities instead of the public ones, PEM. */
   readonly ca?: string
 }
 
-/** An MX host with which no session came about. */
-interface PassedOver {
-  readonly address: string
-  readonly outcome: Outcome
-}
-
-/** Most hosts of one domain that are tried in one attempt. */
-const MOST_HOSTS = 5
-
 /**
- * Sends mail by SMTP, to the domain's MX hosts or to the smarthost. One connection serves all recipients of the message
+ * Sends mail by SMTP, to the domain's MX hosts or to a smarthost. One connection serves all recipients of the message
  * at the destination, and for a moment those of the next messages; each recipient has an SMTP transaction of its own,
  * because each has its own return path.
  */
@@ -57,14 +39,19 @@ export class OutsideRoute implements Route, Component {
     this.#options = options
   }
 
-  bottleneck(destination: string): string | undefined {
-    return this.#options.smarthost ? undefined : destination
+  bottleneck(place: Place): Bottleneck | undefined {
+    const smarthost = this.#smarthostFor(place)
+    if (!smarthost) return { key: place.destination, isRelay: false }
+    // The only route of all mail needs no limit but the workers: nothing else would go on without it.
+    if (this.#options.senderRoutes.size === 0) return undefined
+    return { key: smarthostKey(smarthost), isRelay: true, concurrency: smarthost.concurrency }
   }
 
   async attempt(mail: OutgoingMail, steps: Steps, signal: AbortSignal): Promise<void> {
-    const key = this.#sessionKey(mail.destination)
+    const smarthost = this.#smarthostFor(mail)
+    const key = smarthost ? smarthostKey(smarthost) : mail.destination
     const opening = mail.patience ? AbortSignal.any([signal, mail.patience]) : signal
-    let session = this.#idle.take(key) ?? (await this.#open(mail.destination, opening))
+    let session = this.#idle.take(key) ?? (await this.#open(mail, opening))
     if (!(session instanceof Session)) {
       for (const delivery of await steps.begin(mail.deliveries)) steps.report(delivery, session)
       return
@@ -80,9 +67,10 @@ export class OutsideRoute implements Route, Component {
     this.#idle.end()
   }
 
-  /** The key under which sessions are interchangeable. */
-  #sessionKey(destination: string): string {
-    return this.#options.smarthost ? 'smarthost' : destination
+  #smarthostFor({ senderDomain }: Place): Smarthost | undefined {
+    const { smarthost, senderRoutes } = this.#options
+    const own = senderDomain === undefined ? undefined : routeFor(senderRoutes, senderDomain)
+    return own === 'direct' ? undefined : (own ?? smarthost)
   }
 
   /** @returns the session for the next recipient. */
@@ -105,7 +93,7 @@ export class OutsideRoute implements Route, Component {
       return session
     }
     session.end()
-    const next = await this.#open(mail.destination, signal)
+    const next = await this.#open(mail, signal)
     const again = next instanceof Session ? await this.#send(next, mail, delivery, signal) : next
     steps.report(delivery, again === 'over' ? deferredBy('4.4.2', 'The server ended the session.') : again)
     return next instanceof Session ? next : session
@@ -130,9 +118,11 @@ export class OutsideRoute implements Route, Component {
   }
 
   /** A session with the first host that accepts one; otherwise the outcome of the last. */
-  async #open(domain: string, signal: AbortSignal): Promise<Session | Outcome> {
-    const { smarthost } = this.#options
-    const opening = smarthost ? this.#openSmarthost(smarthost, signal) : this.#openMxHost(domain, signal)
+  async #open(place: Place, signal: AbortSignal): Promise<Session | Outcome> {
+    const smarthost = this.#smarthostFor(place)
+    const opening = smarthost
+      ? this.#openSmarthost(smarthost, signal)
+      : this.#options.mxSessions.open(place.destination, signal)
     const session = await opening.catch((error: unknown) => {
       if (!outOfTime(signal)) throw error
       return deferredBy('4.4.1', 'No session came about within the time of an attempt.')
@@ -144,77 +134,6 @@ export class OutsideRoute implements Route, Component {
   #openSmarthost({ host: name, port, tls, credentials }: Smarthost, signal: AbortSignal): Promise<Session | Outcome> {
     const verified = tls === 'required' || tls === 'implicit'
     return this.#session({ name, port, tls, verified, ...(credentials && { credentials }) }, signal)
-  }
-
-  async #openMxHost(domain: string, signal: AbortSignal): Promise<Session | Outcome> {
-    const passedOver: string[] = []
-    let last: Outcome | undefined
-    const { mtaSts } = this.#options
-    signal.throwIfAborted()
-    const policy = mtaSts && (await unlessAborted(mtaSts.policyFor(domain), signal))
-    const enforced = policy?.mode === 'enforce' ? policy : undefined
-    while (passedOver.length < MOST_HOSTS) {
-      const session = enforced
-        ? await this.#nextListedHost(domain, enforced, passedOver, signal)
-        : await this.#nextMxHost(domain, passedOver, 'opportunistic', signal)
-      if (session instanceof Session) return session
-      // The list is exhausted: the answer of the last host that was reached is more informative.
-      if (session instanceof NoMxError) return last ?? session.outcome
-      last = session.outcome
-      passedOver.push(session.address)
-    }
-    return last ?? deferredBy('4.4.1', 'No host of the domain was reached.')
-  }
-
-  /** A session that the policy of the domain allows: with a listed host, under a valid certificate (RFC 8461 4). */
-  async #nextListedHost(
-    domain: string,
-    policy: MtaStsPolicy,
-    passedOver: readonly string[],
-    signal: AbortSignal,
-  ): Promise<Session | NoMxError | PassedOver> {
-    const { mxHosts } = this.#options
-    try {
-      const { socket, hostname, host, port } = await mxHosts.connect(domain, passedOver, signal)
-      if (!lists(policy, hostname)) {
-        socket.destroy()
-        const text = `The MTA-STS policy of ${domain} does not list its MX host ${hostname}.`
-        return { address: host, outcome: deferredBy('4.7.5', text) }
-      }
-      const remote: RemoteHost = { name: hostname, port, socket, tls: 'required', verified: true }
-      const session = await this.#session(remote, signal)
-      if (session instanceof Session) return session
-      const { status, text } = session.verdict
-      const required = `${text} (required by the MTA-STS policy of ${domain})`
-      return { address: host, outcome: status === '4.7.5' ? deferredBy('4.7.5', required) : session }
-    } catch (error) {
-      if (error instanceof NoMxError) return error
-      throw error
-    }
-  }
-
-  async #nextMxHost(
-    domain: string,
-    passedOver: readonly string[],
-    tls: 'opportunistic' | 'none',
-    signal: AbortSignal,
-  ): Promise<Session | NoMxError | PassedOver> {
-    const { mxHosts, ehloName, timeouts } = this.#options
-    try {
-      const { socket, hostname, host, port } = await mxHosts.connect(domain, passedOver, signal)
-      const remote: RemoteHost = { name: hostname, port, socket, tls, verified: false }
-      try {
-        return await Session.open(remote, ehloName, timeouts, signal)
-      } catch (error) {
-        if (!(error instanceof SessionFailedError)) throw error
-        // RFC 3207 leaves it to the client; unencrypted delivery is better than none, as without STARTTLS.
-        if (error.tls && tls !== 'none') return await this.#nextMxHost(domain, passedOver, 'none', signal)
-        return { address: host, outcome: error.outcome }
-      }
-    } catch (error) {
-      if (error instanceof NoMxError) return error
-      throw error
-    }
   }
 
   async #session(remote: RemoteHost, signal: AbortSignal): Promise<Session | Outcome> {

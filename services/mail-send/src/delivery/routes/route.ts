@@ -7,8 +7,8 @@ export interface Route {
   readonly name: 'local' | 'outside'
   /** Whether the other side recognises a delivery, so that a repeated attempt has one effect. */
   readonly repeatable: boolean
-  /** The key by which concurrency is limited; undefined where the number of workers is limit enough. */
-  bottleneck(destination: string): string | undefined
+  /** Where attempts meet each other; undefined where the number of workers is limit enough. */
+  bottleneck(place: Place): Bottleneck | undefined
   /**
    * Tries every delivery. `begin` is called before another system learns of a delivery; it commits what was reported so
    * far, and may say that a delivery is no longer to be tried. `report` is called as soon as an outcome is certain.
@@ -17,9 +17,25 @@ export interface Route {
   attempt(mail: OutgoingMail, steps: Steps, signal: AbortSignal): Promise<void>
 }
 
-export interface OutgoingMail {
-  readonly send: SendRecord
+/** Between which domains a message goes. */
+export interface Place {
   readonly destination: string
+  /** Domain that it is from; undefined: not known, so that it takes the default route. */
+  readonly senderDomain?: string | undefined
+}
+
+/** What several attempts share: the hosts of a domain, or a relay. */
+export interface Bottleneck {
+  /** The key by which concurrency is limited, and troubles are remembered. */
+  readonly key: string
+  /** A relay has a queue of its own: neither the pace at a domain nor the warm-up of the source address applies. */
+  readonly isRelay: boolean
+  /** Concurrent attempts; undefined: as many as at any domain. */
+  readonly concurrency?: number | undefined
+}
+
+export interface OutgoingMail extends Place {
+  readonly send: SendRecord
   readonly deliveries: readonly OpenDelivery[]
   /** Aborted when a session should have come about; the attempt then ends with its reason, and decides nothing. */
   readonly patience?: AbortSignal
@@ -48,7 +64,7 @@ export function withOutcome(route: Route, outcome: Outcome): Route {
   return {
     name: route.name,
     repeatable: route.repeatable,
-    bottleneck: (destination) => route.bottleneck(destination),
+    bottleneck: (place) => route.bottleneck(place),
     async attempt({ deliveries }, { begin, report }) {
       for (const delivery of await begin(deliveries)) report(delivery, outcome)
     },

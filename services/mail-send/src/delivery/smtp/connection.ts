@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import type { TlsaRecord } from 'mx-connect'
 import type SMTPConnection from 'nodemailer/lib/smtp-connection'
 import type { SMTPConnectionOptions } from 'nodemailer/lib/smtp-connection'
 
@@ -17,6 +18,8 @@ export interface RemoteHost {
   readonly verified: boolean
   /** Certificate authorities instead of the public ones, PEM. */
   readonly ca?: string
+  /** The server is recognised by these records, and otherwise left (RFC 7672). */
+  readonly tlsa?: { readonly records: readonly TlsaRecord[]; readonly names: readonly string[] }
   readonly credentials?: { readonly user: string; readonly pass: string }
 }
 
@@ -40,7 +43,7 @@ export function connectionOptions(remote: RemoteHost, ehloName: string, timeouts
       rejectUnauthorized: remote.verified,
       ...(remote.ca !== undefined && { ca: remote.ca }),
       servername: remote.name,
-      minVersion: remote.verified ? 'TLSv1.2' : 'TLSv1',
+      minVersion: remote.verified || remote.tlsa ? 'TLSv1.2' : 'TLSv1',
     },
     connectionTimeout: timeouts.connectMs,
     greetingTimeout: timeouts.answerMs,

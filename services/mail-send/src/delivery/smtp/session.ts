@@ -1,9 +1,11 @@
 import type { Readable } from 'node:stream'
+import { TLSSocket } from 'node:tls'
 import { messageOf } from '@restante/service/errors'
 import SMTPConnection from 'nodemailer/lib/smtp-connection'
 import { deferredBy, type Outcome, readReply, refusedBy } from '../outcome/outcome.ts'
 import { connect, connectionOptions, login, type RemoteHost, type Timeouts } from './connection.ts'
-import { endsSession, sessionFailure, smtpError } from './failures.ts'
+import { endsSession, SessionFailedError, sessionFailure, smtpError } from './failures.ts'
+import { isDescribed } from './tlsa.ts'
 
 export interface Envelope {
   readonly from: string
@@ -20,6 +22,14 @@ const UNICODE = /[^\p{ASCII}]/u
 /** Whether STARTTLS was offered and, by its client's next command, asked for, without an answer yet. */
 function isAsking({ secure, lastServerResponse }: SMTPConnection, { tls }: RemoteHost): boolean {
   return !secure && tls !== 'none' && /^250[ -]STARTTLS\b/im.test(lastServerResponse || '')
+}
+
+/** @throws SessionFailedError when the server is not the one that the records of the host describe. */
+function requireDescribed({ _socket: socket }: SMTPConnection, { tlsa, name }: RemoteHost): void {
+  if (!tlsa) return
+  if (socket instanceof TLSSocket && isDescribed(socket, tlsa.records, tlsa.names)) return
+  const outcome = deferredBy('4.7.5', `The certificate of ${name} is not the one that its TLSA records describe`)
+  throw new SessionFailedError(outcome, { tls: true, cause: undefined })
 }
 
 /** One SMTP session with one host: any number of messages, one recipient each, because each has its own return path. */
@@ -58,11 +68,13 @@ export class Session {
     signal.addEventListener('abort', cut, { once: true })
     try {
       await connect(connection)
+      requireDescribed(connection, remote)
       const extensions = connection.lastServerResponse || ''
       if (remote.credentials) await login(connection, remote.credentials)
       return new Session(remote, connection, extensions)
     } catch (error) {
-      const failure = sessionFailure(error, remote, connection.upgrading === true || isAsking(connection, remote))
+      const upgrading = connection.upgrading === true || isAsking(connection, remote)
+      const failure = error instanceof SessionFailedError ? error : sessionFailure(error, remote, upgrading)
       connection.close()
       throw failure
     } finally {

@@ -26,6 +26,7 @@ export interface Terms {
   readonly claim: Claim | undefined
   /** Domain of the envelope senders; undefined: the one of the installation. */
   readonly returnPath: string | undefined
+  readonly senderDomain: string
   /** What else the transaction does. @throws ApiError when the message must not be accepted after all. */
   readonly also: ((tx: Tx, sent: SentMessage) => Promise<void>) | undefined
 }
@@ -154,10 +155,11 @@ function completionOf({ terms: { claim }, copy }: Acceptable): Completion[] {
 }
 
 function outboundOf({ id, copy, terms, unsubscribable, tracked, acceptedAt }: Acceptable): OutboundMessage {
-  const { organizationId, podId, inboxUid, recipients, returnPath } = terms
+  const { organizationId, podId, inboxUid, recipients, returnPath, senderDomain } = terms
   const { message_id: messageId, thread_id: threadId, blob } = copy
   const origin = { kind: 'inbox', organizationId, podId, inboxUid, threadId } as const
-  return { id, origin, messageId, acceptedAt, blob, copy, unsubscribable, tracked, returnPath, recipients }
+  const traits = { unsubscribable, tracked, returnPath, senderDomain }
+  return { id, origin, messageId, acceptedAt, blob, copy, ...traits, recipients }
 }
 
 /** Waits for all of them even when one fails: none may use the transaction after its end. @throws the first failure. */

@@ -13,6 +13,7 @@ import type { Outcome } from '../../../src/delivery/outcome/outcome.ts'
 import { MtaSts } from '../../../src/delivery/routes/mta-sts/mta-sts.ts'
 import { lists } from '../../../src/delivery/routes/mta-sts/policy.ts'
 import { MxHosts } from '../../../src/delivery/routes/mx-hosts.ts'
+import { MxSessions } from '../../../src/delivery/routes/mx-sessions.ts'
 import { OutsideRoute } from '../../../src/delivery/routes/outside-route.ts'
 import { contentIn } from '../../support/content.ts'
 
@@ -79,20 +80,23 @@ class Place {
 
   /** One attempt at one recipient. */
   async attempt(mtaSts: MtaSts | 'off' = this.policies()): Promise<Outcome> {
+    const mxHosts = new MxHosts({
+      port: this.server.port,
+      dnsServers: [zone.address],
+      connectMs: 2_000,
+      allowLocal: true,
+    })
+    const ehloName = 'mail.restante.test'
+    const timeouts = { connectMs: 2_000, answerMs: 2_000 }
+    const sts = mtaSts === 'off' ? undefined : mtaSts
     const route = new OutsideRoute({
       content,
       returnPath: new ReturnPath({ domain: 'bounces.restante.test', secret: 'secret' }),
-      mxHosts: new MxHosts({
-        port: this.server.port,
-        dnsServers: [zone.address],
-        connectMs: 2_000,
-        allowLocal: true,
-      }),
-      mtaSts: mtaSts === 'off' ? undefined : mtaSts,
+      mxSessions: new MxSessions({ mxHosts, mtaSts: sts, ehloName, timeouts, ca: this.trusted }),
       smarthost: undefined,
-      ehloName: 'mail.restante.test',
-      timeouts: { connectMs: 2_000, answerMs: 2_000 },
-      ca: this.trusted,
+      senderRoutes: new Map(),
+      ehloName,
+      timeouts,
     })
     const outcomes: Outcome[] = []
     const send = {
