@@ -24,6 +24,7 @@ describe('a frame that names many inboxes and pods', () => {
       requestId: 'a-request',
       log: createLogger({ service: 'test', level: 'silent' }),
       docsUrl: 'http://docs.test',
+      onSubscribed: () => {},
       resolve: async (_caller, ids) => {
         asked.push(ids)
         return { scopes: [], missing: 'Inbox' }

@@ -6,7 +6,7 @@ import type { Logger } from '@restante/service/telemetry'
 import type { WebSocket } from 'ws'
 import { readFrame } from '../subscriptions/frames.ts'
 import type { Resolved } from '../subscriptions/resolve.ts'
-import { type Scope, type StreamEvent, Subscriptions } from '../subscriptions/subscriptions.ts'
+import { keyOf, type Scope, type StreamEvent, Subscriptions } from '../subscriptions/subscriptions.ts'
 
 /** Close codes of the server. Never 1000: clients take it as final and do not reconnect (events 6.4). */
 export const CLOSE = {
@@ -33,6 +33,8 @@ export interface ConnectionOptions {
   readonly log: Logger
   readonly docsUrl: string
   readonly resolve: ResolveScopes
+  /** Called when its subscriptions have changed. */
+  readonly onSubscribed: (connection: Connection) => void
 }
 
 /** One open stream: its subscriptions, its limits, and its outgoing queue. */
@@ -79,9 +81,22 @@ export class Connection {
     return true
   }
 
+  /** The scopes from which it may want events. "All" is what its key reaches. */
+  get scopes(): readonly string[] {
+    const { credential, pod_id: podId = '', inbox } = this.caller
+    const all = keyOf({ kind: 'all' })
+    const reach = {
+      organization: all,
+      pod: keyOf({ kind: 'pod', podId }),
+      inbox: keyOf({ kind: 'inbox', inboxUid: inbox?.uid ?? '' }),
+    }
+    return [...new Set(this.#subscriptions.scopes.map((scope) => (scope === all ? reach[credential.tier] : scope)))]
+  }
+
   /** An inbox or pod was deleted, and its subscription with it. */
   forget(scope: Scope): void {
     this.#subscriptions.remove([scope])
+    this.#options.onSubscribed(this)
   }
 
   /** Sends a ping, and ends a connection that has not answered for two rounds. */
@@ -158,11 +173,13 @@ export class Connection {
       const echo = { organization_id: this.caller.organization_id, ...given }
       if (frame.type === 'unsubscribe') {
         this.#subscriptions.remove(await this.#known(inboxIds, podIds))
+        this.#options.onSubscribed(this)
         this.#send({ type: 'unsubscribed', ...echo })
         return
       }
       if (frame.eventTypes) requireEventTypes(this.caller.credential, frame.eventTypes, 'stream')
       this.#subscriptions.add(await this.#scopes(inboxIds, podIds), frame.eventTypes)
+      this.#options.onSubscribed(this)
       this.#send({ type: 'subscribed', ...echo })
     } catch (error) {
       this.#refuse(error)

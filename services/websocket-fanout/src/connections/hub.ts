@@ -4,6 +4,7 @@ import type { Logger } from '@restante/service/telemetry'
 import { Counter, Gauge } from 'prom-client'
 import { type EdgeLeaves, readEdgeLeaves } from '../log/edge-leaves.ts'
 import type { LogEntry } from '../log/store.ts'
+import { Audience } from '../subscriptions/audience.ts'
 import { CLOSE, type Connection } from './connection.ts'
 
 const openStreams = new Gauge({ name: 'stream_connections', help: 'Open streams of this instance' })
@@ -12,9 +13,15 @@ const framesTotal = new Counter({ name: 'stream_events_sent_total', help: 'Event
 /** How long clients may take to answer the last close frame. */
 const CLOSING_MS = 2_000
 
-interface Member {
-  readonly connection: Connection
-  readonly timers: readonly NodeJS.Timeout[]
+/** The open streams of one organization. */
+class Members {
+  /** With the timers that end them. */
+  readonly timers = new Map<Connection, readonly NodeJS.Timeout[]>()
+  readonly audience = new Audience<Connection>()
+
+  get connections(): Iterable<Connection> {
+    return this.timers.keys()
+  }
 }
 
 /**
@@ -27,7 +34,7 @@ export class Hub implements Component {
   readonly stage = 'sessions'
   readonly #log: Logger
   readonly #drainMs: number
-  readonly #byOrganization = new Map<string, Map<Connection, Member>>()
+  readonly #byOrganization = new Map<string, Members>()
   #pinging: NodeJS.Timeout | undefined
   #over = false
 
@@ -72,7 +79,7 @@ export class Hub implements Component {
   /** Adds a stream until `remove`; it is closed at its maximum age or when its key expires. */
   add(connection: Connection): void {
     const { organization_id, credential } = connection.caller
-    const members = this.#byOrganization.get(organization_id) ?? new Map<Connection, Member>()
+    const members = this.#byOrganization.get(organization_id) ?? new Members()
     this.#byOrganization.set(organization_id, members)
     const timers = [setTimeout(() => connection.close(CLOSE.goingAway, 'Maximum age reached'), LIMITS.stream.age)]
     if (credential.expires_at !== undefined) {
@@ -81,19 +88,26 @@ export class Hub implements Component {
       if (left < LIMITS.stream.age)
         timers.push(setTimeout(() => connection.close(CLOSE.policy, 'API key expired'), left))
     }
-    members.set(connection, { connection, timers })
+    members.timers.set(connection, timers)
     openStreams.inc()
     if (this.#over) connection.close(CLOSE.restart, 'Restarting')
   }
 
   remove(connection: Connection): void {
     const members = this.#byOrganization.get(connection.caller.organization_id)
-    const member = members?.get(connection)
-    if (!members || !member) return
-    for (const timer of member.timers) clearTimeout(timer)
-    members.delete(connection)
-    if (members.size === 0) this.#byOrganization.delete(connection.caller.organization_id)
+    const timers = members?.timers.get(connection)
+    if (!members || !timers) return
+    for (const timer of timers) clearTimeout(timer)
+    members.timers.delete(connection)
+    members.audience.remove(connection)
+    if (members.timers.size === 0) this.#byOrganization.delete(connection.caller.organization_id)
     openStreams.dec()
+  }
+
+  /** Takes note of changed subscriptions; those of a stream that has ended are ignored. */
+  readonly index = (connection: Connection): void => {
+    const members = this.#byOrganization.get(connection.caller.organization_id)
+    if (members?.timers.has(connection)) members.audience.set(connection, connection.scopes)
   }
 
   /** Closes the streams that are proxied by an edge which is shutting down. */
@@ -115,7 +129,7 @@ export class Hub implements Component {
 
   /** Open streams of one organization on this instance. */
   count(organizationId: string): number {
-    return this.#byOrganization.get(organizationId)?.size ?? 0
+    return this.#byOrganization.get(organizationId)?.timers.size ?? 0
   }
 
   /** Applies one entry of the log to the streams of this instance. */
@@ -128,36 +142,40 @@ export class Hub implements Component {
     if (!members) return
     switch (entry.kind) {
       case 'event':
-        this.#deliverEvent(entry, members.keys())
+        this.#deliverEvent(entry, members.audience)
         return
       case 'credential_ended':
-        this.#end(members.keys(), (connection) => connection.caller.credential.id === entry.credential_id)
+        this.#end(members.connections, (connection) => connection.caller.credential.id === entry.credential_id)
         return
       case 'inbox_deleted':
-        for (const connection of members.keys()) connection.forget({ kind: 'inbox', inboxUid: entry.inbox_uid ?? '' })
+        for (const connection of members.connections)
+          connection.forget({ kind: 'inbox', inboxUid: entry.inbox_uid ?? '' })
         this.#end(
-          members.keys(),
+          members.connections,
           ({ caller }) => caller.credential.tier === 'inbox' && caller.inbox?.uid === entry.inbox_uid,
         )
         return
       case 'pod_deleted':
-        for (const connection of members.keys()) connection.forget({ kind: 'pod', podId: entry.pod_id ?? '' })
-        this.#end(members.keys(), ({ caller }) => caller.credential.tier === 'pod' && caller.pod_id === entry.pod_id)
+        for (const connection of members.connections) connection.forget({ kind: 'pod', podId: entry.pod_id ?? '' })
+        this.#end(
+          members.connections,
+          ({ caller }) => caller.credential.tier === 'pod' && caller.pod_id === entry.pod_id,
+        )
         return
       case 'organization_deleted':
-        this.#end(members.keys(), () => true)
+        this.#end(members.connections, () => true)
         return
     }
   }
 
-  #deliverEvent(entry: LogEntry, connections: Iterable<Connection>): void {
+  #deliverEvent(entry: LogEntry, audience: Audience<Connection>): void {
     const event = {
       type: entry.type ?? '',
       podId: entry.pod_id ?? undefined,
       inboxUid: entry.inbox_uid ?? undefined,
       restricted: entry.restricted,
     }
-    const wanting = Array.from(connections).filter(
+    const wanting = [...audience.of(event)].filter(
       (connection) => withinScope(connection, event) && connection.wants(event),
     )
     if (wanting.length === 0) return
@@ -174,7 +192,7 @@ export class Hub implements Component {
   }
 
   *#all(): Iterable<Connection> {
-    for (const members of this.#byOrganization.values()) yield* members.keys()
+    for (const members of this.#byOrganization.values()) yield* members.connections
   }
 }
 

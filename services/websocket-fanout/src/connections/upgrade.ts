@@ -73,6 +73,7 @@ async function open(
       log: log.child(facts),
       docsUrl: options.docsUrl,
       resolve: options.resolve,
+      onSubscribed: hub.index,
     })
     // Registered before the WebSocket's own listener, so that frames beyond the rate are not answered.
     const frames = new FrameCounter()

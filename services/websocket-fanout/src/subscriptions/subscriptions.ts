@@ -16,7 +16,17 @@ export interface StreamEvent {
   readonly restricted: readonly string[]
 }
 
-function keyOf(scope: Scope): string {
+/** The scopes that an event lies in, widest first. */
+export function scopesOf({ podId, inboxUid }: StreamEvent): string[] {
+  return [
+    keyOf({ kind: 'all' }),
+    ...(podId === undefined ? [] : [keyOf({ kind: 'pod', podId })]),
+    ...(inboxUid === undefined ? [] : [keyOf({ kind: 'inbox', inboxUid })]),
+  ]
+}
+
+/** A scope as the key of a map. */
+export function keyOf(scope: Scope): string {
   switch (scope.kind) {
     case 'all':
       return 'all'
@@ -65,15 +75,12 @@ export class Subscriptions {
 
   /** Whether the connection gets the event: one copy, however many scopes match (events 5). */
   matches(event: StreamEvent): boolean {
-    if (this.#types.size === 0) return false
-    const wanted =
-      this.#wants('all', event) ||
-      (event.podId !== undefined && this.#wants(`pod:${event.podId}`, event)) ||
-      (event.inboxUid !== undefined && this.#wants(`inbox:${event.inboxUid}`, event))
+    const wanted = scopesOf(event).some((scope) => this.#types.get(scope)?.has(event.type))
     return wanted && maySeeOnStream(this.#rights, event)
   }
 
-  #wants(key: string, event: StreamEvent): boolean {
-    return this.#types.get(key)?.has(event.type) ?? false
+  /** Its scopes, in the form of `scopesOf`. */
+  get scopes(): readonly string[] {
+    return [...this.#types.keys()]
   }
 }
