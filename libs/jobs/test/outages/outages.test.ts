@@ -4,14 +4,14 @@ import path from 'node:path'
 import { sql } from '@restante/service/database'
 import { createLogger, type Logger } from '@restante/service/telemetry'
 import { Wire } from '@restante/service/testing'
+import { ago, at, effect, never, openDatabase, REDIS_URL, Stack, signal, until } from '../stack.ts'
 import { OwnRedis } from './own-redis.ts'
-import { ago, at, effect, never, openDatabase, REDIS_URL, Stack, signal, until } from './stack.ts'
 
 const CLOCK = sql<{ ms: number }>('select extract(epoch from clock_timestamp())::float8 * 1000 as ms')
 const EXPIRED = sql<{ count: number }>('select count(*)::int as count from timers where leased_until < now()')
-const FIXTURE = path.join(import.meta.dirname, 'fixtures', 'hanging-worker.ts')
+const FIXTURE = path.join(import.meta.dirname, '../fixtures', 'hanging-worker.ts')
 
-const STOPPED = path.join(import.meta.dirname, 'fixtures', 'stopped-worker.ts')
+const STOPPED = path.join(import.meta.dirname, '../fixtures', 'stopped-worker.ts')
 
 /** A logger, and the warnings that are written to it. */
 function warnings(): { log: Logger; lines: string[] } {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { freePort } from '@restante/service/testing'
 import { Redis } from 'ioredis'
-import { until } from './stack.ts'
+import { until } from '../stack.ts'
 
 /** A Redis of one suite's own, which may be killed, frozen and flushed. It persists nothing. */
 export class OwnRedis {

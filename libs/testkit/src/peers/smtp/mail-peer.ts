@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { type ParsedMail, simpleParser } from 'mailparser'
 import { generate } from 'selfsigned'
 import { SMTPServer, type SMTPServerAddress, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server'
-import { type WaitOptions, waitFor } from '../timing/wait-for.ts'
+import { type WaitOptions, waitFor } from '../../timing/wait-for.ts'
 
 /** One mail that the server accepted. */
 export interface ReceivedMail {
