@@ -128,7 +128,8 @@ function bodyOf({ body, method }: Route, odd: ReadonlySet<Part>, source: Source)
 }
 
 function withOddMember(right: Record<string, unknown>, body: Schema, { draw, document }: Source): unknown {
-  const members = alternativesOf(body, document).flatMap(({ properties = {} }) => Object.keys(properties))
+  const known = alternativesOf(body, document).flatMap(({ properties = {} }) => Object.keys(properties))
+  const members = [...known, 'unknown']
   const odd = draw.several(2, () => [draw.one(members), nastyValue(draw)] as const)
   const wholly = [draw.one(members), draw.chance(0.7) ? nastyText(draw) : nastyObject(draw)] as const
   return draw.chance(0.1)
