@@ -1,5 +1,5 @@
 import type { Queryable, Tx } from '@restante/service/database'
-import { DELETE_IDLE_TIMERS, DELETE_TIMERS, INSERT_TIMER, UPSERT_TIMERS } from './state/statements.ts'
+import { ADVANCE_TIMERS, DELETE_IDLE_TIMERS, DELETE_TIMERS, INSERT_TIMER, UPSERT_TIMERS } from './state/statements.ts'
 import type { ScheduledTimer } from './state/timer.ts'
 
 /**
@@ -64,6 +64,13 @@ export class Schedule<Kinds extends object> {
    */
   async cancel(on: Queryable, kind: keyof Kinds & string, ...keys: string[]): Promise<number> {
     return (await on.query(DELETE_TIMERS, kind, keys)).length
+  }
+
+  /** Makes timers of a kind due now that wait for a later time. Their attempts so far stay counted. */
+  async advance(on: Queryable, kind: keyof Kinds & string, keys: readonly string[]): Promise<void> {
+    if (keys.length === 0) return
+    await on.query(ADVANCE_TIMERS, kind, keys)
+    this.onDue()
   }
 
   /** Called after a commit that scheduled a timer which is already due. */

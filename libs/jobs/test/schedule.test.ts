@@ -29,6 +29,24 @@ describe('a timer', () => {
     expect(await stack.rows()).toEqual([])
   })
 
+  it('can be made due earlier, and keeps the attempts that it had', async () => {
+    const timers = stack.timers()
+    const attempts: string[] = []
+    timers.work('note', { ...once, retry: () => ahead(3_600_000) }, async ({ timer, run }) => {
+      attempts.push(`${timer.key} ${timer.attempt}`)
+      if (timer.attempt === 1) throw new Error('not yet')
+      await run((tx) => effect(tx, timer.key))
+    })
+    await at(stack.db, timers, 'tried')
+    await timers.start()
+    await until(async () => (await stack.rows()).some(({ lease }) => lease === null) && attempts.length === 1)
+    await at(stack.db, timers, 'other', ahead(3_600_000))
+    await timers.advance(stack.db, 'note', ['tried', 'unknown'])
+    await until(async () => (await stack.effects()).length === 1)
+    expect(attempts).toEqual(['tried 1', 'tried 2'])
+    await until(async () => (await stack.rows()).length === 1)
+  })
+
   it('passes its payload, key and attempt to the handler, and not before it is due', async () => {
     const timers = stack.timers()
     const dueAt = ahead(300)

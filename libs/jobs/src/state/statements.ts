@@ -45,6 +45,13 @@ export const DELETE_IDLE_TIMERS = sql<{ id: string }, [kind: string, keys: reado
   where id in (select id from timers where kind = $1 and key = any($2::text[]) for update skip locked)
   returning id`)
 
+/** Makes timers due that wait for their time, without those that are locked or leased: these are about to run. */
+export const ADVANCE_TIMERS = sql<never, [kind: string, keys: readonly string[]]>(`
+  update timers set due_at = now()
+  where id = any(array(
+    select id from timers where kind = $1 and key = any($2::text[]) and lease_id is null and due_at > now()
+    for update skip locked))`)
+
 type Leasing = [kinds: string[], room: number[], shares: number[], leaseMs: number, takeOver: boolean]
 
 /**

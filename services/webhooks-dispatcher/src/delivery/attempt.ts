@@ -37,6 +37,8 @@ export interface DelivererOptions {
   readonly outbound: GuardedFetch
   readonly box: SecretBox
   readonly log: Logger
+  /** Makes postponed deliveries due now. */
+  readonly advance: (deliveryIds: readonly string[]) => Promise<void>
 }
 
 /** Outcome of one request; `error` is the kind of failure, never a response's content. */
@@ -94,19 +96,27 @@ export class Deliverer {
       await attempt.run((tx) => endDeliveries(tx, [delivery]))
       return
     }
-    if (!(await this.#inFlight.enterSoon(delivery.webhook_id))) {
-      await attempt.defer(this.#inFlight.retryAt(delivery.webhook_id, Date.now()))
+    if (!(await this.#inFlight.enterSoon(delivery.webhook_id, delivery.id))) {
+      await attempt.defer(this.#inFlight.postpone(delivery.webhook_id, delivery.id, Date.now()))
       return
     }
     const begun = performance.now()
     const outcome = await this.#send(delivery, attempt.signal).finally(() =>
-      this.#inFlight.leave(delivery.webhook_id, performance.now() - begun),
+      this.#leave(delivery.webhook_id, performance.now() - begun),
     )
     const seconds = (performance.now() - begun) / 1000
     const decision = await this.#conclude(attempt, delivery, outcome, attemptOf(outcome, seconds))
     attemptsTotal.inc({ decision })
     attemptSeconds.observe(seconds)
     this.#report(delivery, outcome, decision, seconds)
+  }
+
+  /** Postponed deliveries come at their own time where they cannot be advanced. */
+  #leave(webhookId: string, ms: number): void {
+    const ids = this.#inFlight.leave(webhookId, ms)
+    if (ids.length === 0) return
+    const { advance, log } = this.#deps
+    advance(ids).catch((error: unknown) => log.debug({ err: error }, 'postponed deliveries were not advanced'))
   }
 
   async #send(delivery: PendingDelivery, signal: AbortSignal): Promise<Outcome> {

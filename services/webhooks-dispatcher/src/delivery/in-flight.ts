@@ -12,6 +12,11 @@ const UNKNOWN_DURATION_MS = 1_000
 /** Deliveries that wait for a slot here, as a multiple of the slots: each occupies a worker, of which others need some. */
 const MOST_WAITING = 3
 
+/** Postponed deliveries that are called for to wait, as a multiple of the slots; fewer than may. */
+const CALLED_PER_SLOT = 2
+/** Postponed deliveries that are remembered for each receiver; others come at the time that they were given. */
+const MOST_REMEMBERED = 1_000
+
 /** A delivery that waits for a slot. */
 interface Waiting {
   readonly admit: () => void
@@ -20,6 +25,9 @@ interface Waiting {
 interface Receiver {
   count: number
   readonly waiting: Waiting[]
+  /** Deliveries that were postponed, the earliest first, and those among them that were called for since. */
+  readonly postponed: Set<string>
+  readonly called: Set<string>
   /** Of the request that ended last. */
   durationMs: number
   /** The latest retry time that was assigned. */
@@ -28,8 +36,8 @@ interface Receiver {
 
 /**
  * Limits the concurrent requests per key, so that a slow receiver leaves capacity for others. A delivery that finds no
- * free slot is assigned a retry time, at twice the rate at which the receiver answers: a thousand waiting deliveries must not
- * all retry continuously.
+ * free slot is postponed, at twice the rate at which the receiver answers: a thousand waiting deliveries must not all retry
+ * continuously. When the receiver has become faster than it was then, it is called for earlier.
  */
 export class InFlight {
   readonly #maxPerKey: number
@@ -43,7 +51,14 @@ export class InFlight {
   enter(key: string): boolean {
     const receiver = this.#receivers.get(key)
     if (!receiver) {
-      this.#receivers.set(key, { count: 1, waiting: [], durationMs: UNKNOWN_DURATION_MS, retryAtMs: 0 })
+      this.#receivers.set(key, {
+        count: 1,
+        waiting: [],
+        postponed: new Set(),
+        called: new Set(),
+        durationMs: UNKNOWN_DURATION_MS,
+        retryAtMs: 0,
+      })
       return true
     }
     if (receiver.count >= this.#maxPerKey) return false
@@ -54,8 +69,12 @@ export class InFlight {
   /**
    * Like `enter`, but waits for a slot that is expected to become free sooner than a retry would find it: a burst for a
    * receiver that answers at once need not be postponed.
+   * @param id of the delivery
    */
-  async enterSoon(key: string): Promise<boolean> {
+  async enterSoon(key: string, id: string): Promise<boolean> {
+    const known = this.#receivers.get(key)
+    known?.postponed.delete(id)
+    known?.called.delete(id)
     if (this.enter(key)) return true
     const receiver = this.#receivers.get(key)
     if (!receiver) return false
@@ -77,24 +96,38 @@ export class InFlight {
     })
   }
 
-  /** @param durationMs how long the slot was held. */
-  leave(key: string, durationMs: number): void {
+  /**
+   * @param durationMs how long the slot was held.
+   * @returns postponed deliveries for which there is room now, so that they should come at once.
+   */
+  leave(key: string, durationMs: number): string[] {
     const receiver = this.#receivers.get(key)
-    if (!receiver) return
+    if (!receiver) return []
     receiver.durationMs = durationMs
     const next = receiver.waiting.shift()
-    if (next) {
-      next.admit()
-      return
+    if (next) next.admit()
+    else receiver.count--
+    const called = [...receiver.postponed].slice(0, this.#room(receiver))
+    for (const id of called) {
+      receiver.postponed.delete(id)
+      receiver.called.add(id)
     }
-    receiver.count--
     if (receiver.count === 0) this.#receivers.delete(key)
+    return called
   }
 
-  /** When a delivery that found no slot may be retried. */
-  retryAt(key: string, now: number): Date {
+  /** For how many postponed deliveries there is room: in slots, and waiting where that is worth it. */
+  #room({ count, waiting, called, durationMs }: Receiver): number {
+    const mayWait = durationMs / this.#maxPerKey <= SHORTEST_WAIT_MS
+    const places = mayWait ? this.#maxPerKey * CALLED_PER_SLOT - waiting.length : 0
+    return Math.max(0, this.#maxPerKey - count + places - called.size)
+  }
+
+  /** Remembers a delivery that found no slot. @returns when it may be retried. */
+  postpone(key: string, id: string, now: number): Date {
     const receiver = this.#receivers.get(key)
     if (!receiver) return new Date(now + SHORTEST_WAIT_MS)
+    if (receiver.postponed.size < MOST_REMEMBERED) receiver.postponed.add(id)
     const retryAtMs = Math.max(
       receiver.retryAtMs + receiver.durationMs / (RETRIES_PER_SLOT * this.#maxPerKey),
       now + SHORTEST_WAIT_MS,

@@ -10,7 +10,7 @@ const OWN_FAILURE_MS = { first: 2_000, most: 10_000 }
 /** A shutdown waits for requests that run: a receiver that is cut off would get the same event again. */
 const DRAIN_MS = LIMITS.webhook.timeout + 1_000
 
-export interface DeliveryTimersOptions extends DelivererOptions {
+export interface DeliveryTimersOptions extends Omit<DelivererOptions, 'advance'> {
   readonly redis: TimersOptions['redis']
   /** Requests of this process at once. */
   readonly concurrency: number
@@ -27,7 +27,7 @@ export function deliveryTimers({ redis, concurrency, ...deps }: DeliveryTimersOp
       attemptMs: ATTEMPT_MS,
       retry: (attempt) => new Date(Date.now() + Math.min(OWN_FAILURE_MS.first * attempt, OWN_FAILURE_MS.most)),
     },
-    new Deliverer(deps).attempt,
+    new Deliverer({ ...deps, advance: (ids) => timers.advance(db, 'webhook-delivery', ids) }).attempt,
   )
   return timers
 }

@@ -10,7 +10,7 @@ function full(): InFlight {
 }
 
 function waits(inFlight: InFlight, count: number): number[] {
-  return Array.from({ length: count }, () => inFlight.retryAt('slow', now).getTime() - now)
+  return Array.from({ length: count }, (_, index) => inFlight.postpone('slow', `d${index}`, now).getTime() - now)
 }
 
 describe('InFlight', () => {
@@ -29,7 +29,7 @@ describe('InFlight', () => {
     inFlight.enter('slow')
     const admitted: number[] = []
     const waiting = [1, 2, 3].map(async (number) => {
-      if (await inFlight.enterSoon('slow')) admitted.push(number)
+      if (await inFlight.enterSoon('slow', `d${number}`)) admitted.push(number)
     })
     inFlight.leave('slow', 20)
     inFlight.leave('slow', 20)
@@ -42,12 +42,12 @@ describe('InFlight', () => {
     const slow = full()
     slow.leave('slow', 2_000)
     slow.enter('slow')
-    expect(await slow.enterSoon('slow')).toBe(false)
+    expect(await slow.enterSoon('slow', 'd')).toBe(false)
     const fast = full()
     fast.leave('slow', 1)
     fast.enter('slow')
-    const waiting = Array.from({ length: 30 }, () => fast.enterSoon('slow'))
-    expect(await fast.enterSoon('slow')).toBe(false)
+    const waiting = Array.from({ length: 30 }, (_, index) => fast.enterSoon('slow', `d${index}`))
+    expect(await fast.enterSoon('slow', 'd30')).toBe(false)
     for (let request = 0; request < 30; request++) fast.leave('slow', 1)
     expect(await Promise.all(waiting)).toEqual(Array.from({ length: 30 }, () => true))
   })
@@ -67,6 +67,28 @@ describe('InFlight', () => {
     expect(Math.max(...late)).toBeLessThanOrEqual(30_000)
     expect(Math.min(...late)).toBeGreaterThanOrEqual(15_000)
     expect(new Set(late.map((wait) => Math.floor(wait / 1_000))).size).toBeGreaterThan(10)
+  })
+
+  it('calls for postponed deliveries when there is room, the earliest first, and for no more than can wait', async () => {
+    const inFlight = full()
+    waits(inFlight, 30)
+    expect(inFlight.leave('slow', 500)).toEqual(Array.from({ length: 21 }, (_, index) => `d${index}`))
+    expect(await inFlight.enterSoon('slow', 'd0')).toBe(true)
+    expect(inFlight.leave('slow', 500)).toEqual(['d21'])
+  })
+
+  it('calls for one delivery per free slot of a receiver that is slow', () => {
+    const inFlight = full()
+    waits(inFlight, 30)
+    expect(inFlight.leave('slow', 2_000)).toEqual(['d0'])
+    expect(inFlight.leave('slow', 2_000)).toEqual(['d1'])
+  })
+
+  it('does not call for a delivery that came by itself', async () => {
+    const inFlight = full()
+    waits(inFlight, 2)
+    expect(await inFlight.enterSoon('slow', 'd0')).toBe(false)
+    expect(inFlight.leave('slow', 500)).toEqual(['d1'])
   })
 
   it('forgets a receiver with nothing in flight', () => {
