@@ -25,7 +25,10 @@ export interface OpenTx {
   readonly notices: readonly (() => void)[]
   /** The failure of the statement that aborted the transaction, for an error that only says that it is aborted. */
   readonly causeOf: (error: unknown) => unknown
-  /** Called before the commit and before the rollback: ends what else uses the connection. */
+  /**
+   * Called before the commit and before the rollback: ends what else uses the connection, and lets `tx` refuse further
+   * statements, which would take part in the next transaction of the connection.
+   */
   leave(): Promise<void>
 }
 
@@ -181,8 +184,10 @@ export class Database implements Transactional, Component {
   protected openTx(client: pg.PoolClient): OpenTx {
     const notices: (() => void)[] = []
     let failure: unknown
+    let isOver = false
     const tx: Tx = {
       async query(statement, ...values) {
+        if (isOver) throw new Error('The transaction is over; await every statement before its work ends')
         sendTogether(client)
         try {
           return await execute(client, statement, values)
@@ -195,7 +200,10 @@ export class Database implements Transactional, Component {
       afterCommit: (notice) => notices.push(notice),
     }
     const causeOf = (error: unknown) => (isTransactionAborted(error) ? (failure ?? error) : error)
-    return { tx, notices, causeOf, leave: async () => {} }
+    const leave = async () => {
+      isOver = true
+    }
+    return { tx, notices, causeOf, leave }
   }
 }
 

@@ -80,7 +80,11 @@ export class OrmDatabase<Client extends OrmClient> extends Database {
     const opened = super.openTx(client)
     const tx = { ...opened.tx, orm: () => session.join() }
     this.#open.set(tx, tx)
-    return { ...opened, tx, leave: () => session.leave() }
+    const leave = async () => {
+      await opened.leave()
+      await session.leave()
+    }
+    return { ...opened, tx, leave }
   }
 }
 

@@ -139,6 +139,19 @@ describe('Database', () => {
     expect(seen).toEqual([1])
   })
 
+  it('refuses statements of a transaction that has ended: the connection may be in another one by now', async () => {
+    const kept = await db.transaction(async (tx) => tx)
+    await expect(kept.query(insertNote, randomUUID(), 'late')).rejects.toThrow('The transaction is over')
+    const late: Promise<unknown>[] = []
+    const failing = db.transaction(async (tx) => {
+      late.push(new Promise((resolve) => setImmediate(resolve)).then(() => tx.query(insertNote, randomUUID(), 'late')))
+      throw new Error('no')
+    })
+    await expect(failing).rejects.toThrow('no')
+    await expect(late[0]).rejects.toThrow('The transaction is over')
+    expect(await count()).toBe(0)
+  })
+
   it('runs statements that are started together in the order of the calls, each after the one before it', async () => {
     const id = randomUUID()
     const results = await db.transaction((tx) =>
