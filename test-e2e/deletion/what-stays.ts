@@ -10,7 +10,8 @@ interface Remainder {
 }
 
 const CONTENT = ['subject', 'body', 'html', 'attachment', 'filename', 'label', 'sender', 'recipient', 'sent', 'waiting']
-const EVENTS = ['uid', 'address', ...CONTENT]
+/** A refused delivery becomes a notice in the inbox, with the header of its mail: the display name is content too. */
+const EVENTS = ['uid', 'address', 'display', ...CONTENT]
 
 /** The complete list: anything found elsewhere was missed by a purge. */
 export const WHAT_STAYS: readonly Remainder[] = [
@@ -40,7 +41,7 @@ export const WHAT_STAYS: readonly Remainder[] = [
     markers: ['uid'],
     because: 'ids of deleted messages, which late events must not restore',
   },
-  { place: 'mail-send.outbox', markers: EVENTS.concat('display'), because: 'deleted an hour after it was published' },
+  { place: 'mail-send.outbox', markers: EVENTS, because: 'deleted an hour after it was published' },
   { place: 'mail-send.deleted_scopes', markers: ['uid'], because: 'requests in transit are refused' },
   {
     place: 'mail-send.sends',
