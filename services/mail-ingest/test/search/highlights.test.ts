@@ -23,6 +23,16 @@ describe('highlights', () => {
     })
   })
 
+  it('are at their places in text of several scripts, after characters that folding makes longer or shorter', async () => {
+    const body = `${'plain '.repeat(20)}ｆｕｌｌ　ｗｉｄｔｈ，请把发票寄来。 ทำใบแจ้งหนี้ Cafe\u0301 Straße end`
+    const cases = ['发票', 'ใบแจ้งหนี้', 'café', 'straße', 'end', 'full']
+    const shown = ['发票', 'ใบแจ้งหนี้', 'Cafe\u0301', 'Straße', 'end', 'ｆｕｌｌ']
+    for (const [at, q] of cases.entries()) {
+      const found = await highlights(q, { sender: '', body })
+      expect(found?.text?.join(' ')).toContain(`**${shown[at]}**`)
+    }
+  })
+
   it('join matches that overlap or touch', async () => {
     expect(await highlights('abc bcd', { subject: 'abcdef' })).toEqual({ subject: ['**abcd**ef'] })
   })

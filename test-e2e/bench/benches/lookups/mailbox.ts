@@ -19,6 +19,8 @@ const LARGEST = 0.2
 /** The smaller number shows how cost grows. */
 const SIZES = [100_000, 1_000_000]
 const REQUESTS = 200
+/** Requests of each kind before its time is taken, in which its code is compiled. */
+const WARM_UP = 50
 
 interface Request {
   readonly name: string
@@ -163,7 +165,7 @@ async function measure(context: BenchContext, tenant: Tenant, request: Request, 
   const { name, path, goals } = request
   const times: number[] = []
   let found: unknown
-  for (let index = -10; index < context.size(REQUESTS); index++) {
+  for (let index = -WARM_UP; index < context.size(REQUESTS); index++) {
     const began = performance.now()
     const { status, body } = await tenant.api.get(path)
     if (status !== 200) throw new Error(`${path} was answered ${status}: ${JSON.stringify(body)}`)

@@ -128,9 +128,9 @@ function between({ before, after }: Pick<SearchedScope, 'before' | 'after'>, par
   ]
 }
 
-/** Conditions for the index: the bodies match every word. None: a word is in no body. */
+/** Conditions for the index: the bodies may match every word. None: a word is in no body. */
 export function lookedUpInBodies(words: readonly SearchedWord[], parameters: Parameters): string[] {
-  const terms = words.flatMap(({ inBody }) => inBody ?? [])
+  const terms = words.flatMap(({ mayBeInBody }) => mayBeInBody ?? [])
   return terms.length < words.length ? [] : terms.map((each) => hasTerms(each, parameters))
 }
 
@@ -140,7 +140,7 @@ export function lookedUpInBodies(words: readonly SearchedWord[], parameters: Par
  */
 export function lookedUpAnywhere(words: readonly SearchedWord[], parameters: Parameters): string[] {
   return words
-    .map(({ inBody, inHeaders }) => [inBody ?? [], inHeaders ?? []].flat())
+    .map(({ mayBeInBody, inHeaders }) => [mayBeInBody ?? [], inHeaders ?? []].flat())
     .flatMap((terms) => (terms.length === 0 ? [] : [anyOf(terms, parameters)]))
 }
 

@@ -86,27 +86,48 @@ interface FoldedText {
   readonly positionOf: (index: number) => number
 }
 
-/** Parts of a text that are folded apart from each other: nothing combines with a blank. */
-const PARTS = /\S+|\s+/gu
-/** A character with what may combine with it: marks, and letters of Korean syllables in all their forms. */
-const CLUSTERS = /[\s\S][\p{M}\u1100-\u11ff\u3131-\u318e\ua960-\ua97f\ud7b0-\ud7ff\uff9e-\uffdc]*/gu
+/**
+ * Parts of a text that are folded apart from each other: characters of ASCII, and others with the character before them,
+ * with which they may combine.
+ */
+const PARTS = /[\0-\x7f]+(?![^\0-\x7f])|[\s\S][^\0-\x7f]*/g
+/** A blank, or a character with what may combine with it: marks, and letters of Korean syllables in all their forms. */
+const CLUSTERS = /\s|[\s\S][\p{M}\u1100-\u11ff\u3131-\u318e\ua960-\ua97f\ud7b0-\ud7ff\uff9e-\uffdc]*/gu
+
+/** Where a part of the folded text begins, there and in the text as it is shown. */
+interface Part {
+  readonly at: number
+  readonly shownAt: number
+  readonly isAligned: boolean
+}
 
 function foldedWithPositions(text: string): FoldedText {
   const whole = folded(text)
   if (isAligned(text, whole)) return { fold: whole, positionOf: (index) => index }
-  const positions: number[] = []
+  const parts: Part[] = []
   let fold = ''
-  const add = (part: string, positionOf: (unit: number) => number) => {
-    for (let unit = 0; unit < part.length; unit++) positions.push(positionOf(unit))
+  const add = (part: string, shownAt: number, aligned: boolean) => {
+    parts.push({ at: fold.length, shownAt, isAligned: aligned })
     fold += part
   }
   for (const { 0: part, index } of text.matchAll(PARTS)) {
     const foldedPart = folded(part)
-    if (isAligned(part, foldedPart)) add(foldedPart, (unit) => index + unit)
-    else for (const cluster of part.matchAll(CLUSTERS)) add(folded(cluster[0]), () => index + cluster.index)
+    if (isAligned(part, foldedPart)) add(foldedPart, index, true)
+    else for (const cluster of part.matchAll(CLUSTERS)) add(folded(cluster[0]), index + cluster.index, false)
   }
-  positions.push(text.length)
-  return { fold, positionOf: (index) => positions[index] ?? text.length }
+  add('', text.length, false)
+  return { fold, positionOf: (index) => shownPosition(parts, index) }
+}
+
+function shownPosition(parts: readonly Part[], index: number): number {
+  let [first, last] = [0, parts.length - 1]
+  while (first < last) {
+    const middle = Math.ceil((first + last) / 2)
+    if ((parts[middle]?.at ?? 0) <= index) first = middle
+    else last = middle - 1
+  }
+  const { at, shownAt, isAligned } = parts[first] ?? { at: 0, shownAt: 0, isAligned: true }
+  return isAligned ? shownAt + index - at : shownAt
 }
 
 /** Whether each position of a folded text is that of the text itself. */

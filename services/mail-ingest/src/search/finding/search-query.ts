@@ -8,8 +8,10 @@ export interface SearchedWord {
   readonly text: string
   /** Its tokens with the forms of each; the body matches where it has one form of every token. */
   readonly tokens: readonly SearchedToken[]
-  /** For the index (`query_int`): the body matches. Undefined for a word without letters and digits. */
+  /** Terms (`query_int`): the body matches. Undefined for a word without letters and digits. */
   readonly inBody: string | undefined
+  /** Fewer of them, for the index: the body may match. */
+  readonly mayBeInBody: string | undefined
   /** For the index: sender, recipients and subject may match. Undefined for a word that is too short. */
   readonly inHeaders: string | undefined
 }
@@ -21,8 +23,8 @@ export interface SearchedToken extends Pick<Token, 'text' | 'isUnspaced'> {
   readonly stems: ReadonlyMap<string, string>
 }
 
-/** More pieces of a word would cost the index more than the rows that it then leaves out. */
-const PIECES_LOOKED_UP = 4
+/** More pieces or pairs of a word would cost the index more than the rows that it then leaves out. */
+const LOOKED_UP = 4
 
 /** The words of a search: text between white space (mail 17). Folding may put a blank into one, which does not divide it. */
 export function searchedWords(q: string, stems: Stems): SearchedWord[] {
@@ -37,8 +39,9 @@ function searchedWord(text: string, stems: Stems): SearchedWord {
     isBeginning: !isUnspaced && [...token].length <= SHORT,
     stems: isUnspaced ? new Map<string, string>() : stems.everyStem(token),
   }))
-  const inBody = tokens.length === 0 ? undefined : tokens.map(tokenTerms).join('&')
-  return { text, tokens, inBody, inHeaders: headerTerms(text, tokens) }
+  const inBody = tokens.length === 0 ? undefined : tokens.map((token) => tokenTerms(token)).join('&')
+  const mayBeInBody = inBody && tokens.map((token) => tokenTerms(token, LOOKED_UP)).join('&')
+  return { text, tokens, inBody, mayBeInBody, inHeaders: headerTerms(text, tokens) }
 }
 
 /** Whether a word is shorter than the pieces of sender, recipients and subject. */
@@ -62,17 +65,24 @@ function isRun({ text, isUnspaced }: SearchedToken): boolean {
 function tellingPieces(text: string): string[] {
   const all = pieces(text, PIECE)
   const rare = all.filter((piece) => /\P{L}/u.test(piece))
-  const step = Math.max(1, all.length / PIECES_LOOKED_UP)
-  const spread = Array.from(
-    { length: Math.min(all.length, PIECES_LOOKED_UP) },
-    (_, at) => all[Math.floor(at * step)] ?? '',
-  )
-  return [...new Set([...rare, ...spread])].slice(0, PIECES_LOOKED_UP)
+  return [...new Set([...rare, ...spread(all, LOOKED_UP)])].slice(0, LOOKED_UP)
 }
 
-function tokenTerms(token: SearchedToken): string {
+/** So many of a list, from all its parts. */
+function spread(all: readonly string[], most: number): string[] {
+  const step = Math.max(1, all.length / most)
+  return Array.from({ length: Math.min(all.length, most) }, (_, at) => all[Math.floor(at * step)] ?? '')
+}
+
+/** @param mostPairs of a run without spaces; default: all */
+function tokenTerms(token: SearchedToken, mostPairs?: number): string {
   const { text, isUnspaced, isBeginning, stems } = token
-  if (isRun(token)) return `(${[...pairsOf(text)].map(hashOf).join('&')})`
+  if (isRun(token)) {
+    const pairs = [...pairsOf(text)]
+    return `(${spread(pairs, mostPairs ?? pairs.length)
+      .map(hashOf)
+      .join('&')})`
+  }
   if (isUnspaced || isBeginning) return `(${hashOf(`^${text}`)})`
   return `(${[...new Set([text, ...stems.values()])].map(hashOf).join('|')})`
 }
