@@ -37,8 +37,18 @@ export interface NewDelivery {
   readonly event_type: string
 }
 
-const INSERT_PAYLOADS = sql<unknown, [ids: readonly string[], bodies: readonly string[]]>(
-  `insert into payloads (event_id, body) select * from unnest($1::uuid[], $2::text[]) on conflict do nothing`,
+/** The document of an event. */
+export interface EventDocument {
+  readonly body: string
+  /** Where Kafka keeps it (`formatPosition`); null: nowhere. */
+  readonly record: string | null
+}
+
+const INSERT_PAYLOADS = sql<
+  unknown,
+  [ids: readonly string[], bodies: readonly string[], records: readonly (string | null)[]]
+>(
+  `insert into payloads (event_id, body, record) select * from unnest($1::uuid[], $2::text[], $3::text[]) on conflict do nothing`,
 )
 const INSERT_DELIVERIES = sql<
   unknown,
@@ -51,10 +61,15 @@ const INSERT_DELIVERIES = sql<
 /** Stores deliveries with the documents they carry, each document once. */
 export async function addDeliveries(
   tx: Tx,
-  payloads: ReadonlyMap<string, string>,
+  payloads: ReadonlyMap<string, EventDocument>,
   deliveries: readonly NewDelivery[],
 ): Promise<void> {
-  const documents = tx.query(INSERT_PAYLOADS, [...payloads.keys()], [...payloads.values()])
+  const documents = tx.query(
+    INSERT_PAYLOADS,
+    [...payloads.keys()],
+    [...payloads.values()].map(({ body }) => body),
+    [...payloads.values()].map(({ record }) => record),
+  )
   const added = tx.query(
     INSERT_DELIVERIES,
     deliveries.map(({ id }) => id),
@@ -72,6 +87,10 @@ export interface PendingDelivery {
   readonly event_id: string
   readonly event_type: string
   readonly body: string
+  readonly record: string | null
+  /** Of a delivery that was asked for: the message that it is about. */
+  readonly message_inbox_uid: string | null
+  readonly message_id: string | null
   readonly created_at: Date
   readonly webhook_id: string
   readonly organization_id: string
@@ -82,7 +101,7 @@ export interface PendingDelivery {
 }
 
 const SELECT_PENDING = sql<PendingDelivery, [ids: readonly string[]]>(
-  `select d.id, d.attempts, d.event_id, d.event_type, d.created_at, p.body, w.id as webhook_id, w.organization_id, w.url, w.secret, w.headers, w.enabled
+  `select d.id, d.attempts, d.event_id, d.event_type, d.created_at, d.message_inbox_uid, d.message_id, p.body, p.record, w.id as webhook_id, w.organization_id, w.url, w.secret, w.headers, w.enabled
    from deliveries d join payloads p using (event_id) join webhooks w on w.id = d.webhook_id where d.id = any($1::text[])`,
 )
 
@@ -129,7 +148,7 @@ export async function recordFailedAttempt(tx: Tx, id: string): Promise<void> {
 const CLEAR_CLOCKS = sql<unknown, [webhookIds: readonly string[]]>(
   `with failing as (
      select id from webhooks where id = any($1::text[]) and failing_since is not null order by id for update)
-   update webhooks set failing_since = null, clock_started_at = null where id in (select id from failing)`,
+   update webhooks set failing_since = null, clock_started_at = null, warned_at = null where id in (select id from failing)`,
 )
 
 /** A success stops the failure clock of its webhook. */
@@ -140,26 +159,28 @@ export async function stopFailureClocks(tx: Tx, webhookIds: readonly string[]): 
 interface ClockRow {
   readonly failing_since: Date | null
   readonly clock_started_at: Date | null
+  readonly warned_at: Date | null
 }
 const SELECT_CLOCK = sql<ClockRow, [webhookId: string]>(
-  'select failing_since, clock_started_at from webhooks where id = $1 and enabled for update',
+  'select failing_since, clock_started_at, warned_at from webhooks where id = $1 and enabled for update',
 )
-const UPDATE_CLOCK = sql<unknown, [webhookId: string, failingSince: Date | null, startedAt: Date | null]>(
-  'update webhooks set failing_since = $2, clock_started_at = $3 where id = $1',
-)
+const UPDATE_CLOCK = sql<
+  unknown,
+  [webhookId: string, failingSince: Date | null, startedAt: Date | null, warnedAt: Date | null]
+>('update webhooks set failing_since = $2, clock_started_at = $3, warned_at = $4 where id = $1')
 
 /** Reads the clock under a lock. `undefined` when the webhook is deleted or disabled. */
 export async function lockFailureClock(tx: Tx, webhookId: string): Promise<FailureClock | undefined> {
   const [row] = await tx.query(SELECT_CLOCK, webhookId)
-  return row && { failingSince: row.failing_since, clockStartedAt: row.clock_started_at }
+  return row && { failingSince: row.failing_since, clockStartedAt: row.clock_started_at, warnedAt: row.warned_at }
 }
 
 export async function saveFailureClock(tx: Tx, webhookId: string, clock: FailureClock): Promise<void> {
-  await tx.query(UPDATE_CLOCK, webhookId, clock.failingSince, clock.clockStartedAt)
+  await tx.query(UPDATE_CLOCK, webhookId, clock.failingSince, clock.clockStartedAt, clock.warnedAt)
 }
 
 const DISABLE = sql<unknown, [webhookId: string]>(
-  `update webhooks set enabled = false, failing_since = null, clock_started_at = null, updated_at = now() where id = $1`,
+  `update webhooks set enabled = false, failing_since = null, clock_started_at = null, warned_at = null, updated_at = now() where id = $1`,
 )
 const SELECT_EVENTS = sql<{ event_id: string }, [webhookId: string, limit: number]>(
   'select event_id from deliveries where webhook_id = $1 order by event_id limit $2',

@@ -1,0 +1,47 @@
+import type { Timers } from '@restante/jobs'
+import type { ConfigOf, KitOf } from '@restante/kit'
+import { KeyedMutex, Semaphore } from '@restante/service/concurrency'
+import { Cursors } from '@restante/service/http'
+import type { SecretBox } from '@restante/service/secrets'
+import type { Tenancy } from '@restante/tenancy'
+import type { configuration } from './config.ts'
+import type { TimerKinds } from './delivery/timers.ts'
+import { logRoutes, retryRoutes } from './requested/routes.ts'
+import { tenancyRoutes } from './tenancy/open-tenancy.ts'
+import { webhookRoutes } from './webhooks/routes.ts'
+
+interface Parts {
+  readonly box: SecretBox
+  readonly timers: Timers<TimerKinds>
+  readonly tenancy: Tenancy
+}
+
+/** Readings of recorded events at once: each joins a consumer group and holds up to 16 MB. */
+const READINGS = 2
+
+/** Serves the operations of webhooks, and what the gateway and its operator ask about them. */
+export function openRoutes(
+  kit: KitOf<typeof configuration>,
+  config: ConfigOf<typeof configuration>,
+  { box, timers, tenancy }: Parts,
+): void {
+  const { db, kafka, log } = kit
+  const [gateway, mailIngest] = [kit.peer('gateway'), kit.peer('mail-ingest')]
+  const requested = { db, kafka, log, timers, gateway, mailIngest, readings: new Semaphore(READINGS) }
+  kit.serve({
+    callerKey: config.callerKey,
+    handlers: {
+      ...webhookRoutes({
+        db,
+        timers,
+        mutex: new KeyedMutex(),
+        gateway,
+        box,
+        cursors: new Cursors(config.cursorSecret),
+        allowHttp: config.outbound.allow.http,
+      }),
+      ...retryRoutes(requested),
+    },
+    internal: { ...tenancyRoutes(tenancy, { db, timers }), ...logRoutes(requested) },
+  })
+}
