@@ -17,12 +17,14 @@ export function subscribersOf(
 }
 
 const LOCK_ENABLED = sql<{ id: string }, [ids: readonly string[]]>(
-  'select id from webhooks where id = any($1::text[]) and enabled order by id for share',
+  'select id from webhooks where id = any($1::text[]) and enabled order by id for key share',
 )
 
 /**
  * Locks webhooks until the transaction ends, so that none is deleted or disabled between this check and the insertion
- * of deliveries for it: dropping its deliveries would miss these.
+ * of deliveries for it: dropping its deliveries would miss these. What deletes, disables or changes a webhook locks its
+ * row for update. Failed attempts lock it for less, and do not wait here: otherwise the events of every webhook would
+ * wait for the attempts of one that fails.
  * @returns those that still exist and are enabled.
  */
 export async function holdEnabled(tx: Tx, ids: readonly string[]): Promise<ReadonlySet<string>> {
@@ -147,7 +149,7 @@ export async function recordFailedAttempt(tx: Tx, id: string): Promise<void> {
 
 const CLEAR_CLOCKS = sql<unknown, [webhookIds: readonly string[]]>(
   `with failing as (
-     select id from webhooks where id = any($1::text[]) and failing_since is not null order by id for update)
+     select id from webhooks where id = any($1::text[]) and failing_since is not null order by id for no key update)
    update webhooks set failing_since = null, clock_started_at = null, warned_at = null where id in (select id from failing)`,
 )
 
@@ -162,14 +164,14 @@ interface ClockRow {
   readonly warned_at: Date | null
 }
 const SELECT_CLOCK = sql<ClockRow, [webhookId: string]>(
-  'select failing_since, clock_started_at, warned_at from webhooks where id = $1 and enabled for update',
+  'select failing_since, clock_started_at, warned_at from webhooks where id = $1 and enabled for no key update',
 )
 const UPDATE_CLOCK = sql<
   unknown,
   [webhookId: string, failingSince: Date | null, startedAt: Date | null, warnedAt: Date | null]
 >('update webhooks set failing_since = $2, clock_started_at = $3, warned_at = $4 where id = $1')
 
-/** Reads the clock under a lock. `undefined` when the webhook is deleted or disabled. */
+/** Reads the clock under a lock, which does not affect new deliveries. `undefined` when the webhook is deleted or disabled. */
 export async function lockFailureClock(tx: Tx, webhookId: string): Promise<FailureClock | undefined> {
   const [row] = await tx.query(SELECT_CLOCK, webhookId)
   return row && { failingSince: row.failing_since, clockStartedAt: row.clock_started_at, warnedAt: row.warned_at }
@@ -182,6 +184,7 @@ export async function saveFailureClock(tx: Tx, webhookId: string, clock: Failure
 const DISABLE = sql<unknown, [webhookId: string]>(
   `update webhooks set enabled = false, failing_since = null, clock_started_at = null, warned_at = null, updated_at = now() where id = $1`,
 )
+const LOCK_WEBHOOK = sql<unknown, [webhookId: string]>('select 1 from webhooks where id = $1 for update')
 const SELECT_EVENTS = sql<{ event_id: string }, [webhookId: string, limit: number]>(
   'select event_id from deliveries where webhook_id = $1 order by event_id limit $2',
 )
@@ -225,6 +228,8 @@ export async function disableWebhook(
   webhookId: string,
   onDropped?: (ids: readonly string[]) => Promise<void>,
 ): Promise<void> {
+  // Deliveries that are being added are waited for, and dropped.
+  await tx.query(LOCK_WEBHOOK, webhookId)
   await tx.query(DISABLE, webhookId)
   await logDropped(tx, webhookId)
   await dropDeliveries(tx, webhookId, onDropped)
