@@ -1,6 +1,6 @@
 import { LIMITS } from '@restante/contracts/vocabulary'
 import { type AttemptContext, SharedEffect } from '@restante/jobs'
-import { Batcher } from '@restante/service/concurrency'
+import { Batcher, KeyedMutex } from '@restante/service/concurrency'
 import type { Database, Tx } from '@restante/service/database'
 import type { GuardedFetch } from '@restante/service/outbound'
 import type { SecretBox } from '@restante/service/secrets'
@@ -44,7 +44,7 @@ type Outcome =
   | { readonly delivered: true; readonly status: number }
   | { readonly delivered: false; readonly status?: number; readonly error: string }
 
-/** The decision about the delivery after an attempt; `dropped` without a request where its message was deleted. */
+/** The decision about the delivery after an attempt. */
 type Decision = 'delivered' | 'retry' | 'given_up' | 'disabled' | 'dropped'
 
 const attemptsTotal = new Counter({
@@ -58,6 +58,9 @@ const attemptSeconds = new Histogram({
   buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 15],
 })
 
+/** A request takes at most the delivery timeout; the rest is for an outage of the database, in which its answer is kept. */
+export const ATTEMPT_MS = 120_000
+
 /** Deliveries that one statement reads, with their documents. */
 const READ_TOGETHER = 20
 const READS_AT_ONCE = 2
@@ -66,6 +69,8 @@ const READS_AT_ONCE = 2
 export class Deliverer {
   readonly #deps: DelivererOptions
   readonly #inFlight = new InFlight(LIMITS.webhook.inFlight)
+  /** Failures of one webhook are concluded one after the other: this way they hold one connection instead of all. */
+  readonly #failures = new KeyedMutex({ timeoutMs: ATTEMPT_MS })
   readonly #pending: Batcher<string, PendingDelivery | undefined>
   readonly #delivered: SharedEffect<LogEntry>
 
@@ -98,20 +103,35 @@ export class Deliverer {
       await attempt.defer(this.#inFlight.postpone(delivery.webhook_id, delivery.id, Date.now()))
       return
     }
-    const begun = performance.now()
-    const outcome = await this.#sendIfKept(delivery, attempt.signal).finally(() =>
-      this.#leave(delivery.webhook_id, performance.now() - begun),
-    )
-    if (!outcome) {
-      await attempt.run((tx) => endGone(tx, delivery))
-      attemptsTotal.inc({ decision: 'dropped' })
-      return
+    const leave = this.#slotOf(delivery.webhook_id)
+    try {
+      if (await this.#isKept(delivery)) await this.#make(attempt, delivery, leave)
+      else await attempt.run((tx) => endGone(tx, delivery))
+    } finally {
+      leave()
     }
+  }
+
+  async #make(attempt: Attempt, delivery: PendingDelivery, leave: () => void): Promise<void> {
+    const begun = performance.now()
+    const outcome = await this.#send(delivery, attempt.signal)
     const seconds = (performance.now() - begun) / 1000
+    // A failure is concluded under the lock of its webhook, in its slot: else one that fails could occupy every worker.
+    if (outcome.delivered) leave()
     const decision = await this.#conclude(attempt, delivery, outcome, attemptOf(outcome, seconds))
     attemptsTotal.inc({ decision })
     attemptSeconds.observe(seconds)
     this.#report(delivery, outcome, decision, seconds)
+  }
+
+  /** @returns what leaves the slot that was entered; twice has one effect. */
+  #slotOf(webhookId: string): () => void {
+    const entered = performance.now()
+    let isHeld = true
+    return () => {
+      if (isHeld) this.#leave(webhookId, performance.now() - entered)
+      isHeld = false
+    }
   }
 
   /** Postponed deliveries come at their own time where they cannot be advanced. */
@@ -122,13 +142,11 @@ export class Deliverer {
     advance(ids).catch((error: unknown) => log.debug({ err: error }, 'postponed deliveries were not advanced'))
   }
 
-  /** @returns undefined when the delivery was asked for and its message has been deleted. */
-  async #sendIfKept(delivery: PendingDelivery, signal: AbortSignal): Promise<Outcome | undefined> {
+  /** False: the delivery was asked for, and its message has been deleted. */
+  async #isKept(delivery: PendingDelivery): Promise<boolean> {
     const { organization_id: organizationId, message_id: messageId, message_inbox_uid: inboxUid } = delivery
-    if (messageId !== null && inboxUid !== null) {
-      if (!(await isKept(this.#deps, { organizationId, inboxUid, messageId }))) return undefined
-    }
-    return this.#send(delivery, signal)
+    if (messageId === null || inboxUid === null) return true
+    return isKept(this.#deps, { organizationId, inboxUid, messageId })
   }
 
   async #send(delivery: PendingDelivery, signal: AbortSignal): Promise<Outcome> {
@@ -158,7 +176,10 @@ export class Deliverer {
     outcome: Outcome,
     made: LoggedAttempt,
   ): Promise<Decision> {
-    if (!outcome.delivered) return attempt.run((tx) => this.#concludeFailed(tx, attempt, delivery, made))
+    if (!outcome.delivered) {
+      const conclude = () => attempt.run((tx) => this.#concludeFailed(tx, attempt, delivery, made))
+      return this.#failures.run(delivery.webhook_id, conclude)
+    }
     await attempt.share(this.#delivered, { delivery, attempt: made, state: 'delivered', nextAttemptAt: undefined })
     return 'delivered'
   }

@@ -3,11 +3,9 @@ import { Timers, type TimersOptions } from '@restante/jobs'
 import { jitteredBackoff } from '@restante/service/concurrency'
 import { OutboundUnavailableError } from '@restante/service/outbound'
 import { Warnings } from '../warnings/warnings.ts'
-import { Deliverer, type DelivererOptions } from './attempt.ts'
+import { ATTEMPT_MS, Deliverer, type DelivererOptions } from './attempt.ts'
 import type { TimerKinds } from './timers.ts'
 
-/** A request takes at most the delivery timeout; the rest is for an outage of the database, in which its answer is kept. */
-const ATTEMPT_MS = 120_000
 /** A failure of ours, not the receiver's: the attempt is repeated, does not count, and waits longer each time. */
 const OWN_FAILURE = { firstMs: 2_000, longestMs: 10_000 }
 /** Without name servers or sockets nothing can be sent, and thousands of deliveries may be waiting. */
