@@ -1,11 +1,12 @@
 import type { Timers } from '@restante/jobs'
 import type { ConfigOf, KitOf } from '@restante/kit'
-import { KeyedMutex, Semaphore } from '@restante/service/concurrency'
+import { KeyedMutex } from '@restante/service/concurrency'
 import { Cursors } from '@restante/service/http'
 import type { SecretBox } from '@restante/service/secrets'
 import type { Tenancy } from '@restante/tenancy'
 import type { configuration } from './config.ts'
 import type { TimerKinds } from './delivery/timers.ts'
+import { Readings } from './requested/readings.ts'
 import { logRoutes, retryRoutes } from './requested/routes.ts'
 import { tenancyRoutes } from './tenancy/open-tenancy.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
@@ -16,9 +17,6 @@ interface Parts {
   readonly tenancy: Tenancy
 }
 
-/** Readings of recorded events at once: each joins a consumer group and holds up to 16 MB. */
-const READINGS = 2
-
 /** Serves the operations of webhooks, and what the gateway and its operator ask about them. */
 export function openRoutes(
   kit: KitOf<typeof configuration>,
@@ -27,7 +25,7 @@ export function openRoutes(
 ): void {
   const { db, kafka, log } = kit
   const [gateway, mailIngest] = [kit.peer('gateway'), kit.peer('mail-ingest')]
-  const requested = { db, kafka, log, timers, gateway, mailIngest, readings: new Semaphore(READINGS) }
+  const requested = { db, kafka, log, timers, gateway, mailIngest, readings: new Readings() }
   kit.serve({
     callerKey: config.callerKey,
     handlers: {

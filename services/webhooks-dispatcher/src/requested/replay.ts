@@ -30,19 +30,13 @@ export async function replayRange(deps: RetryOptions, request: Request): Promise
   const partitions = await recordedBetween(kafka, PUBLIC_TOPICS, PUBLIC_EVENTS_GROUP, range)
   const left = leftAfter(partitions, request.after === undefined ? undefined : parsePosition(request.after))
   const [current, following] = left
-  const release = await readings.take()
-  try {
+  return readings.run('operator', async () => {
     const { events, next } = current ? await readEvents(kafka, current, BATCH) : { events: [], next: 0 }
-    const done = await queue(
-      deps,
-      request,
-      events.filter(({ type }) => PUBLIC_EVENT_TYPES.includes(type)),
-    )
+    const isPublic = ({ type }: RecordedEvent) => PUBLIC_EVENT_TYPES.includes(type)
+    const done = await queue(deps, request, events.filter(isPublic))
     const place = current && next < current.until ? { ...current, offset: next } : following
     return done && { ...done, scanned: events.length, ...(place && { next: formatPosition(place) }) }
-  } finally {
-    release()
-  }
+  })
 }
 
 /** What is left of the partitions, in their order, from a position on. */

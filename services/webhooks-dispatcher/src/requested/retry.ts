@@ -1,20 +1,19 @@
 import type { Timers } from '@restante/jobs'
 import { type Kafka, parsePosition, readRecordedEvent } from '@restante/messaging'
-import type { Semaphore } from '@restante/service/concurrency'
 import type { Database, Tx } from '@restante/service/database'
 import { ApiError, notFound } from '@restante/service/errors'
 import { isKept, type MailboxOptions } from '../delivery/mailbox.ts'
 import type { TimerKinds } from '../delivery/timers.ts'
 import type { LogRow } from '../log/store.ts'
 import { requestedDelivery } from './eligible.ts'
+import type { Readings } from './readings.ts'
 import { addRequested, findEntry, findPending, logDueNow, type RequestedDelivery } from './store.ts'
 
 export interface RetryOptions extends MailboxOptions {
   readonly db: Database
   readonly kafka: Kafka
   readonly timers: Timers<TimerKinds>
-  /** Readings of this process from Kafka at once: each is a session with the brokers, and holds up to 1 MB. */
-  readonly readings: Semaphore
+  readonly readings: Readings
 }
 
 /** A webhook of the scope of the request. */
@@ -74,8 +73,7 @@ async function readAgain(
   const position = entry.record === null ? undefined : parsePosition(entry.record)
   if (!position)
     throw conflict('The event of this delivery is not kept', 'Send a test event, or wait for the next event.')
-  const release = await deps.readings.take()
-  const event = await readRecordedEvent(deps.kafka, position).finally(release)
+  const event = await deps.readings.run(organizationId, () => readRecordedEvent(deps.kafka, position))
   // Topics that were made again begin at the same offsets.
   if (event?.id !== entry.event_id || event.routing.organizationId !== organizationId) {
     throw conflict('The event is older than 7 days and no longer kept', 'Read what you missed over the API instead.')

@@ -163,7 +163,7 @@ describe('webhooks.retryDelivery', () => {
     expect(await own.retry(`msg_${'0'.repeat(27)}`)).toMatchObject({ status: 404 })
   })
 
-  it('sends nothing after a take-over, by the earlier key nor by the later one', async () => {
+  it('sends nothing after a take-over whose event is held back: to no key, and not to the operator', async () => {
     const { own, id } = await acknowledged()
     receiver.always('silence')
     await own.retry(id)
@@ -173,6 +173,9 @@ describe('webhooks.retryDelivery', () => {
     receiver.release(500)
     expect(await own.retry(id)).toMatchObject({ status: 401 })
     expect(await own.retry(id, { ...own.caller, take_overs: 1 })).toMatchObject({ status: 404 })
+    const range = { from: new Date(0).toISOString(), to: new Date().toISOString(), dry_run: false }
+    const replay = { webhook_id: own.id, ...range, operator: 'tester' }
+    expect((await dispatcher.internal('webhooks-dispatcher.replayRange', replay)).body).toHaveProperty('refused')
     await nothingRemains()
     await dispatcher.hurry()
     expect(receiver.requests).toHaveLength(2)
