@@ -6,7 +6,7 @@ import type { Figure } from '../harness/figures.ts'
 import { type Summary, summarize } from '../harness/statistics.ts'
 import { createInboxes } from '../load/inboxes.ts'
 import { usageOf } from '../load/processes.ts'
-import { eventsFor, WebhookLoad } from '../load/webhook-load.ts'
+import { eventsFor, WebhookLoad } from '../load/webhooks/webhook-load.ts'
 import { Program } from '../programs/program.ts'
 
 const EVENTS = 20_000

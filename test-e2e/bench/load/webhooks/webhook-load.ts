@@ -2,9 +2,9 @@ import { topics } from '@restante/contracts/events'
 import { EventPublisher, type InboxScope, receivedEvent, testKafka, waitFor } from '@restante/testkit'
 import pg from 'pg'
 import { z } from 'zod'
-import type { Endpoints } from '../../stack/endpoints.ts'
-import type { Tenant } from '../../support/tenants.ts'
-import { Program } from '../programs/program.ts'
+import type { Endpoints } from '../../../stack/endpoints.ts'
+import type { Tenant } from '../../../support/tenants.ts'
+import { Program } from '../../programs/program.ts'
 
 const CHUNK = 500
 const arrivals = z.object({ arrived: z.array(z.tuple([z.string(), z.number()])) })
