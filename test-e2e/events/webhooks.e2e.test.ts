@@ -1,7 +1,9 @@
-import { verifyWebhook, WebhookReceiver, type WebhookRequest, waitFor } from '@restante/testkit'
+import { publicEvent } from '@restante/contracts/events'
+import { operate, verifyWebhook, WebhookReceiver, type WebhookRequest, waitFor } from '@restante/testkit'
 import { Api } from '../support/api.ts'
 import { mailTo, SPAM_TEXT } from '../support/mail.ts'
 import { secretOf } from '../support/sdk.ts'
+import { openStream } from '../support/streams.ts'
 import { useSystem } from '../support/suite.ts'
 import { letTimePass } from '../support/time.ts'
 
@@ -54,6 +56,55 @@ describe('webhooks', () => {
     await letTimePass(system.endpoints, 'webhooks-dispatcher')
     await send(inboxId)
     expect(about(messageId)).toHaveLength(3)
+  })
+
+  it('carry the same document as the frame on a stream, which fits the schema of its type', async () => {
+    const inboxId = await newInbox()
+    await hook({ inboxIds: [inboxId], eventTypes: ['message.received', 'message.sent', 'message.delivered'] })
+    const stream = await openStream(system.endpoints, system.tenant.key, { inbox_ids: [inboxId] })
+    await send(inboxId, 'Grüße ✓ \u2028')
+    const to = system.peer.address()
+    await system.tenant.client.inboxes.messages.send(inboxId, { to, subject: 'Pong', text: 'Yes' })
+    await waitFor(() => stream.events.length >= 3 && receiver.requests.length >= 3, { what: 'three events on both' })
+    const frames = stream.events.map((event) => JSON.stringify(event))
+    expect(receiver.requests.map(({ body }) => body).toSorted()).toEqual(frames.toSorted())
+    for (const event of stream.events) expect(publicEvent.parse(event)).toEqual(event)
+    await stream.close()
+  })
+
+  it('are sent again on request under the same id, until their message is deleted', async () => {
+    const inboxId = await newInbox()
+    const { webhookId, secret } = await hook({ inboxIds: [inboxId] })
+    const messageId = await send(inboxId)
+    const [first] = await delivered(messageId)
+    const id = String(first?.headers['svix-id'])
+    const retry = () => system.tenant.api.post(`/v0/webhooks/${webhookId}/deliveries/${id}/retry`, {})
+    await waitFor(async () => (await retry()).status === 200, { what: 'the delivery to be in the log' })
+    const [, again] = await delivered(messageId, 2)
+    expect([again?.headers['svix-id'], again?.body]).toEqual([id, first?.body])
+    if (again) verifyWebhook(secret, again)
+    await operate(system.endpoints.operator, 'webhooks', 'log', webhookId, '--last', '1h')
+    const replayed = await waitFor(
+      async () => {
+        const words = ['replay-range', webhookId, '--from', '1h', '--dry-run']
+        const said = await operate(system.endpoints.operator, 'webhooks', ...words)
+        return said.startsWith('Events of the webhook: 1,') && said
+      },
+      { what: 'the event to be replayable', timeout: 30_000 },
+    )
+    expect(replayed).toContain('Nothing was sent')
+    await operate(system.endpoints.operator, 'webhooks', 'replay', webhookId, id)
+    await delivered(messageId, 3)
+    await system.tenant.client.inboxes.messages.delete(inboxId, messageId)
+    const refused = await waitFor(
+      async () => {
+        const answer = await retry()
+        return answer.status === 409 && answer
+      },
+      { what: 'the retry to be refused' },
+    )
+    expect(refused.body).toMatchObject({ code: 'conflict', message: 'The message of this event is deleted' })
+    expect(about(messageId).length).toBeGreaterThanOrEqual(3)
   })
 
   it('do not follow redirects', async () => {

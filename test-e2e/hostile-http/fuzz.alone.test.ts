@@ -2,7 +2,7 @@ import { operations } from '@restante/contracts/operations'
 import { byLength } from '@restante/testkit'
 import { Api } from '../support/api.ts'
 import { mailTo } from '../support/mail.ts'
-import { newEntries } from '../support/organizations.ts'
+import { newEntries, testDelivery } from '../support/organizations.ts'
 import { useSystem } from '../support/suite.ts'
 import { newUsername } from '../support/tenants.ts'
 import { type Findings, fuzz } from './fuzzer.ts'
@@ -99,6 +99,7 @@ describe(`${REQUESTS} requests made from the API document, two thirds of them wr
     known.keep('thread_id', first.threadId, sent.threadId)
     known.keep('attachment_id', ...(sent.attachments ?? []).map(({ attachmentId }) => attachmentId))
     known.keep('webhook_id', String(webhook.body['webhook_id']))
+    known.keep('delivery_id', ...Object.values(await testDelivery(tenant.api, String(webhook.body['webhook_id']))))
     known.keep('api_key_id', String(key.body['api_key_id']))
     const entries = await newEntries(tenant.client, tenant.id, inboxId)
     for (const [kind, name] of Object.entries(entries)) known.keep(kind, name)

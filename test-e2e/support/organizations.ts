@@ -163,9 +163,16 @@ async function contentOf(
     thread_id: message.threadId,
     attachment_id: attachment?.attachmentId ?? '',
     webhook_id: webhook.webhookId,
+    ...(await testDelivery(tenant.api, webhook.webhookId)),
     draft_id: draft.draftId,
     'drafts.attachment_id': draft.attachments?.[0]?.attachmentId ?? '',
   }
+}
+
+/** Sends a webhook a test event. */
+export async function testDelivery(api: Api, webhookId: string): Promise<Names> {
+  const { body } = await api.post(`/v0/webhooks/${webhookId}/test`, {})
+  return { delivery_id: String(body['delivery_id']) }
 }
 
 /** Creates an entry of the same name on one list of the organization, of a pod and of an inbox. */

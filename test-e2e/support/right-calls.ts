@@ -1,7 +1,7 @@
 import type { Permission } from '@restante/contracts/access'
 import type { OperationDefinition } from '@restante/contracts/operations'
 import { codeFor, mailTo } from './mail.ts'
-import { type Names, newEntries, type TestOrganization } from './organizations.ts'
+import { type Names, newEntries, type TestOrganization, testDelivery } from './organizations.ts'
 import { newUsername } from './tenants.ts'
 
 /** What a request of an operation needs in addition to its path, so that only the caller can be wrong. */
@@ -59,6 +59,7 @@ const CALLS: Readonly<Record<string, RightCall>> = {
   'webhooks.create': { body: () => ({ url: 'http://127.0.0.1:9/', event_types: ['message.sent'] }) },
   'webhooks.updateHeaders': { body: () => ({ headers: { 'x-tenant': 'one' } }) },
   'webhooks.delete': { fresh: newWebhook },
+  'webhooks.retryDelivery': { body: () => ({}), fresh: newDelivery },
 }
 
 /** @throws Error for an operation that needs valid values and has none here. */
@@ -123,6 +124,12 @@ async function newWebhook({ client, named }: TestOrganization): Promise<Names> {
     eventTypes: ['message.sent'],
   })
   return { webhook_id: webhookId }
+}
+
+/** A test event that its receiver does not take, and that is retried. */
+async function newDelivery(organization: TestOrganization): Promise<Names> {
+  const { webhook_id } = await newWebhook(organization)
+  return { webhook_id: webhook_id ?? '', ...(await testDelivery(organization.owner, webhook_id ?? '')) }
 }
 
 /** Where there is nothing to verify, any code is valid input. */

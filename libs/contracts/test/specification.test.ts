@@ -73,6 +73,7 @@ GET    /webhooks/{webhook_id}/headers                        OPI webhook_read   
 PATCH  /webhooks/{webhook_id}/headers                        OPI webhook_update    OPI 204
 POST   /webhooks/{webhook_id}/test                           OPI webhook_update    OPI 200
 GET    /webhooks/{webhook_id}/deliveries                     OPI webhook_read      OPI 200
+POST   /webhooks/{webhook_id}/deliveries/{delivery_id}/retry OPI webhook_update    OPI 200
 GET    /files/{token}                                        O   none              -   200
 GET    /draft-files/{token}                                  O   none              -   200
 GET    /                                                     O   any               OPI 101`

@@ -5,6 +5,7 @@ export { type DeadLetter, deadLetterGroups, readDeadLetters, replayDeadLetters }
 export { kafkaConfiguration, kafkaVariables } from './kafka/configuration.ts'
 export { decodeEvent, type RecordedEvent } from './kafka/envelope.ts'
 export { type Durability, Kafka, type KafkaOptions } from './kafka/kafka.ts'
+export { formatPosition, parsePosition, type RecordPosition } from './kafka/position.ts'
 export { type EncodedEvent, EventTooLargeError, InvalidEventError, MAX_EVENT_BYTES, Outbox } from './outbox/outbox.ts'
 export { Relay, type RelayOptions } from './outbox/relay.ts'
 export type {
@@ -16,4 +17,5 @@ export type {
   PreparedHandler,
 } from './processing/handlers.ts'
 export { MarkSweeper } from './processing/marks.ts'
+export { type RecordRange, readEvents, readRecordedEvent, recordedBetween } from './records/read-events.ts'
 export { checkTopics, ensureTopics, TopicsCheck } from './topics/topics.ts'

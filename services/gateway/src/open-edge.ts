@@ -33,7 +33,10 @@ const DRAIN_RESERVE_MS = 8_000
 /** Serves the public API, and what other services ask the gateway. */
 export function openEdge(kit: GatewayKit, config: Config, { keys, handlers, events }: Parts): void {
   const { db, log } = kit
-  const internal = internalRoutes({ handlers: internalHandlers({ db, events }), peerKeys: config.peers.keys })
+  const internal = internalRoutes({
+    handlers: internalHandlers({ db, events, mailSend: kit.peer('mail-send') }),
+    peerKeys: config.peers.keys,
+  })
   if (config.internal !== undefined) kit.listen({ ...config.internal, handle: internal })
   const peers = new Peers(config.trustedProxies)
   const peerOf = (request: IncomingMessage) => peers.of(request)

@@ -50,7 +50,7 @@ export class FakeUpstreams {
   readonly ended: { readonly organization_id: string; readonly take_overs: number }[] = []
   /** Answers 503 to every internal call, as a service that is starting does. */
   down = false
-  /** Calls about the outbound queue, in order, and the answers to the next ones. */
+  /** Calls about the outbound queue and the log of webhooks, in order, and the answers to the next ones. */
   readonly queueCalls: { readonly path: string; readonly body: Readonly<Record<string, unknown>> }[] = []
   readonly queueAnswers: Readonly<Record<string, unknown>>[] = []
   /** Paths of internal calls that are answered 503. */
@@ -100,7 +100,7 @@ export class FakeUpstreams {
   }
 
   #queued(path: string, body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-    this.queueCalls.push({ path: path.replace('/internal/delivery-queue/', ''), body })
+    this.queueCalls.push({ path: path.replace(/^\/internal\/(delivery-queue|webhook-log)\//, ''), body })
     const answer = this.queueAnswers.shift()
     if (answer === undefined) throw new Error(`no answer is scripted for ${path}`)
     return answer
@@ -150,6 +150,9 @@ export class FakeUpstreams {
       case '/internal/delivery-queue/hold':
       case '/internal/delivery-queue/release':
       case '/internal/delivery-queue/holds':
+      case '/internal/webhook-log/list':
+      case '/internal/webhook-log/replay':
+      case '/internal/webhook-log/replay-range':
         return void response.end(JSON.stringify(this.#queued(request.url, document)))
       default:
         if (request.url === undefined || !purgePaths.has(request.url)) return void response.writeHead(404).end()

@@ -6,6 +6,7 @@ import type { Service } from '@restante/service/process'
 import { createDatabase, createTopics, freePort, openRedis, startService, type TestTopics } from '@restante/testkit'
 import { DeliveryQueue } from '../src/admin/operator/delivery-queue.ts'
 import { Operator } from '../src/admin/operator/operator.ts'
+import { WebhookLog } from '../src/admin/operator/webhook-log.ts'
 import { service as gatewayService } from '../src/main.ts'
 import { type Db, openDatabase } from '../src/storage/database.ts'
 import { FakeUpstreams } from './fake-upstreams.ts'
@@ -46,6 +47,8 @@ export interface TestGateway {
   readonly operator: Operator
   /** The outbound queue of the fake mail-send. */
   readonly queue: DeliveryQueue
+  /** The delivery log of the fake webhooks-dispatcher. */
+  readonly webhooks: WebhookLog
   readonly topics: TestTopics
   readonly env: Readonly<Record<string, string>>
   /** Requests with a key, or with none. */
@@ -80,6 +83,7 @@ export async function startGateway(overrides: Record<string, string> = {}): Prom
   const db = openDatabase({ url: database.url, poolSize: 2 })
   const operator = new Operator({ ...configOf(env), operator: 'tester' })
   const queue = new DeliveryQueue({ mailSend: { url: behindUrl, key: PEER_KEY }, operator: 'tester' })
+  const webhooks = new WebhookLog({ dispatcher: { url: behindUrl, key: PEER_KEY }, operator: 'tester' })
   const others: Service[] = []
   const as = (key?: string) => apiOf(`http://127.0.0.1:${port}`, key)
   return {
@@ -90,6 +94,7 @@ export async function startGateway(overrides: Record<string, string> = {}): Prom
     behind,
     operator,
     queue,
+    webhooks,
     topics: kafkaTopics,
     env,
     as,
@@ -113,6 +118,7 @@ export async function startGateway(overrides: Record<string, string> = {}): Prom
         db.stop(),
         operator.close(),
         queue.close(),
+        webhooks.close(),
         behind.stop(),
         redis.close(),
         kafkaTopics.delete(),

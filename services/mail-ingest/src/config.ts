@@ -187,7 +187,7 @@ function limitsOf(given: Given) {
   }
 }
 
-export const configuration = configurationOf('mail-ingest', { peers: ['gateway', 'mail-send'] })
+export const configuration = configurationOf('mail-ingest', { peers: ['gateway', 'mail-send', 'webhooks-dispatcher'] })
   .with(callerVariables)
   .with(redisCacheVariables)
   .with(blobVariables)

@@ -101,6 +101,8 @@ export interface Fixture {
   call(caller: Caller, operation: OperationId, method: string, path: string, body?: unknown): Promise<Answer>
   /** A call as mail-send makes it. */
   peer<Id extends InternalOperationId>(id: Id, body: InternalRequestOf<Id>): Promise<InternalResponseOf<Id>>
+  /** A call as webhooks-dispatcher makes it. */
+  dispatcherPeer<Id extends InternalOperationId>(id: Id, body: InternalRequestOf<Id>): Promise<InternalResponseOf<Id>>
   /** A call as the gateway makes it. */
   gatewayPeer<Id extends InternalOperationId>(id: Id, body: InternalRequestOf<Id>): Promise<InternalResponseOf<Id>>
   collect(topic: string): Promise<TopicCollection>
@@ -136,6 +138,7 @@ export async function openFixture(overrides: Record<string, string> = {}, domain
   const { key } = await gateway.organization()
   const mailSend = new ServiceClient({ from: 'mail-send', to: 'mail-ingest', url, key: SECRET })
   const caller = new ServiceClient({ from: 'gateway', to: 'mail-ingest', url, key: GATEWAY_KEYS.peer })
+  const dispatcher = new ServiceClient({ from: 'webhooks-dispatcher', to: 'mail-ingest', url, key: SECRET })
   const collections: TopicCollection[] = []
   const owner = new ServiceClient({ from: 'mail-ingest', to: 'gateway', url: gateway.url, key: GATEWAY_KEYS.peer })
   return {
@@ -191,6 +194,7 @@ export async function openFixture(overrides: Record<string, string> = {}, domain
       return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined }
     },
     peer: (id, body) => mailSend.call(id, body, 10_000),
+    dispatcherPeer: (id, body) => dispatcher.call(id, body, 10_000),
     gatewayPeer: (id, body) => caller.call(id, body, 10_000),
     async collect(topic) {
       const collection = await collectTopic(topics.kafka, topic)
@@ -200,7 +204,7 @@ export async function openFixture(overrides: Record<string, string> = {}, domain
     async stop() {
       await Promise.all(collections.map((collection) => collection.stop()))
       await service.stop()
-      await Promise.all([gateway.stop(), db.stop(), mailSend.stop(), caller.stop(), owner.stop()])
+      await Promise.all([gateway.stop(), db.stop(), mailSend.stop(), dispatcher.stop(), caller.stop(), owner.stop()])
       await Promise.all([topics.delete(), redis.close(), database.drop(), rm(blobs, { recursive: true, force: true })])
     },
   }
@@ -227,6 +231,8 @@ export function environmentOf(variables: Record<string, string>): Record<string,
     PEER_KEY_GATEWAY: GATEWAY_KEYS.peer,
     PEER_KEY_MAIL_SEND: SECRET,
     MAIL_SEND_URL: 'http://127.0.0.1:9',
+    PEER_KEY_WEBHOOKS_DISPATCHER: SECRET,
+    WEBHOOKS_DISPATCHER_URL: 'http://127.0.0.1:9',
     // A copy needs mail-send, which most tests do without.
     FEEDBACK_COPIES: 'false',
     SMTP_HOST: '127.0.0.1',

@@ -2,6 +2,7 @@ import {
   callerVariables,
   configurationOf,
   cursorVariables,
+  dnsVariables,
   encryptionVariables,
   outboundVariables,
   redisVariables,
@@ -9,12 +10,13 @@ import {
 import { env } from '@restante/service/configuration'
 import { z } from 'zod'
 
-export const configuration = configurationOf('webhooks-dispatcher', { peers: ['gateway'] })
+export const configuration = configurationOf('webhooks-dispatcher', { peers: ['gateway', 'mail-ingest'] })
   .with(callerVariables)
   .with(redisVariables)
   .with(cursorVariables)
   .with(encryptionVariables)
   .with(outboundVariables)
+  .with(dnsVariables)
   .with({
     variables: z.object({
       DELIVERY_CONCURRENCY: env.integer(50, 1_000).describe('Concurrent webhook requests of this process'),

@@ -1,6 +1,7 @@
 import path from 'node:path'
 import type { Caller } from '@restante/contracts/access'
 import { PUBLIC_TOPICS, topics } from '@restante/contracts/events'
+import { type InternalOperationId, internalOperations } from '@restante/contracts/internal'
 import type { OperationId } from '@restante/contracts/operations'
 import type { Webhook } from '@restante/contracts/resources'
 import { Database, sql } from '@restante/service/database'
@@ -16,9 +17,11 @@ import {
   GATEWAY_KEYS,
   GatewayProcess,
   openRedis,
+  peerHeaders,
   startService,
 } from '@restante/testkit'
 import { service as webhooksDispatcher } from '../src/main.ts'
+import { FakeMail } from './fake-mail.ts'
 
 /** A response read to its end; `body` is the JSON document, or `{}` where there is none. */
 export interface Answer {
@@ -30,6 +33,7 @@ export interface Answer {
 /** The dispatcher on engines of its own, with a real gateway. */
 export interface TestDispatcher {
   readonly gateway: GatewayProcess
+  readonly mail: FakeMail
   /** The running service; a test may stop it and start another one. */
   readonly service: Service
   /**
@@ -41,6 +45,8 @@ export interface TestDispatcher {
   readonly env: Readonly<Record<string, string>>
   /** One request as the gateway forwards it for a caller. */
   request(operation: OperationId, caller: Caller, method: string, target: string, body?: unknown): Promise<Answer>
+  /** One internal call as the gateway makes it. */
+  internal(operation: InternalOperationId, body: unknown): Promise<Answer>
   create(caller: Caller, body: unknown): Promise<Answer>
   /** Creates a webhook, and fails unless it was created. */
   webhook(caller: Caller, body: Record<string, unknown>): Promise<Webhook>
@@ -58,17 +64,20 @@ const COUNT_REMAINS = sql<{ deliveries: number; payloads: number; timers: number
           (select count(*)::int from timers) as timers`,
 )
 
-const deleteAll = sql<unknown>('truncate webhooks, deliveries, payloads, timers, delivery_log, ended_webhooks')
+const deleteAll = sql<unknown>(
+  'truncate webhooks, deliveries, payloads, timers, delivery_log, ended_webhooks, webhook_notices, warned_organizations',
+)
 const makeDue = sql<unknown>('update timers set due_at = now() where lease_id is null')
 
 export async function startDispatcher(overrides: Record<string, string> = {}): Promise<TestDispatcher> {
   const redis = openRedis()
-  const [database, kafka, port] = await Promise.all([
+  const [database, kafka, port, mail] = await Promise.all([
     createDatabase(path.resolve(import.meta.dirname, '..')),
     createTopics([topics.tenancy, ...PUBLIC_TOPICS]),
     freePort(),
+    new FakeMail().start(),
   ])
-  const upstreams = { 'webhooks-dispatcher': `http://127.0.0.1:${port}` }
+  const upstreams = { 'webhooks-dispatcher': `http://127.0.0.1:${port}`, 'mail-send': mail.url }
   const gateway = await GatewayProcess.start({ topics: kafka, redis, upstreams })
   const env = {
     PORT: String(port),
@@ -83,6 +92,8 @@ export async function startDispatcher(overrides: Record<string, string> = {}): P
     TOPIC_PREFIX: kafka.prefix,
     GATEWAY_URL: gateway.url,
     PEER_KEY_GATEWAY: GATEWAY_KEYS.peer,
+    MAIL_INGEST_URL: mail.url,
+    PEER_KEY_MAIL_INGEST: 'key of mail-ingest in the tests',
     CALLER_KEY: GATEWAY_KEYS.caller,
     CURSOR_SECRET: 'the secret of the page tokens',
     ENCRYPTION_KEY: 'the key of the stored secrets',
@@ -107,8 +118,19 @@ export async function startDispatcher(overrides: Record<string, string> = {}): P
     return { status: response.status, headers: response.headers, body: text === '' ? {} : JSON.parse(text) }
   }
 
+  async function internal(operation: InternalOperationId, body: unknown) {
+    const response = await fetch(`http://127.0.0.1:${port}${internalOperations[operation].path}`, {
+      method: 'POST',
+      headers: peerHeaders('gateway', 'webhooks-dispatcher', GATEWAY_KEYS.peer, operation),
+      body: JSON.stringify(body),
+    })
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, body: text === '' ? {} : JSON.parse(text) }
+  }
+
   return {
     gateway,
+    mail,
     get service() {
       return running
     },
@@ -120,6 +142,7 @@ export async function startDispatcher(overrides: Record<string, string> = {}): P
     events,
     env,
     request,
+    internal,
     create: (caller, body) => request('webhooks.create', caller, 'POST', '/webhooks', body),
     async webhook(caller, body) {
       const { status, body: made } = await request('webhooks.create', caller, 'POST', '/webhooks', body)
@@ -139,7 +162,7 @@ export async function startDispatcher(overrides: Record<string, string> = {}): P
     },
     async stop() {
       await running.stop()
-      await Promise.all([events.stop(), gateway.stop(), db.stop()])
+      await Promise.all([events.stop(), gateway.stop(), mail.stop(), db.stop()])
       await Promise.all([kafka.delete(), redis.close()])
       await database.drop()
     },

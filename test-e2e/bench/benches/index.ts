@@ -9,6 +9,7 @@ import { pipeline } from './pipeline.ts'
 import { queue } from './queue.ts'
 import { sending } from './sending.ts'
 import { smtp } from './smtp.ts'
+import { webhooks } from './webhooks.ts'
 
 /** Every bench, in the order in which they run. */
 export const benches: readonly Bench[] = [
@@ -22,4 +23,5 @@ export const benches: readonly Bench[] = [
   queue,
   sending,
   lists,
+  webhooks,
 ]

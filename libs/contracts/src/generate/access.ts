@@ -48,6 +48,7 @@ export interface Access {
 const RESOURCES: Readonly<Record<string, string>> = {
   api_key_id: 'API key',
   attachment_id: 'Attachment',
+  delivery_id: 'Delivery',
   draft_id: 'Draft',
   entry: 'List entry',
   inbox_id: 'Inbox',

@@ -136,6 +136,22 @@ export const gatewayInternalOperations = internalGroup({
       z.object({ outcome: z.literal('deleted') }),
     ]),
   }),
+  /** Only the gateway knows the human, and whether the address was verified. Twice with one id has one effect. */
+  'gateway.mailHuman': defineInternal({
+    ...INTERNAL,
+    id: 'gateway.mailHuman',
+    path: '/internal/organizations/mail-human',
+    service: 'gateway',
+    callers: ['webhooks-dispatcher'],
+    summary: 'Mail a text to the verified human of an organization, if it has one; a repeated id is the same mail',
+    body: z.object({
+      id: z.guid().meta({ description: 'Names the mail; repeating the call with it sends nothing twice.' }),
+      organization_id: z.guid(),
+      subject: z.string(),
+      text: z.string(),
+    }),
+    response: z.object({ mailed: z.boolean().meta({ description: 'False: there is no verified human.' }) }),
+  }),
   /** The fan-out closes the streams of deleted keys, within a second of the deletion. */
   'gateway.verifyCredentials': defineInternal({
     ...INTERNAL,

@@ -163,6 +163,17 @@ export const mailIngestInternalOperations = internalGroup({
         .meta({ description: 'Only `no_message` may change: while its copy is not placed yet.' }),
     }),
   }),
+  /** What a webhook is sent again on request must not contain mail that was deleted since (events 8.3). */
+  'mail-ingest.findMessages': defineInternal({
+    ...INTERNAL,
+    id: 'mail-ingest.findMessages',
+    path: '/internal/messages/find',
+    service: 'mail-ingest',
+    callers: ['webhooks-dispatcher'],
+    summary: 'Tell which of these messages of an inbox exist',
+    body: z.object({ inbox_uid: z.guid(), message_ids: z.array(z.string()).min(1).max(100) }),
+    response: z.object({ message_ids: z.array(z.string()) }),
+  }),
   /** Signing up again with a known human's address must not open mail that has arrived (identity 5.1). */
   'mail-ingest.hasReceivedMail': defineInternal({
     ...INTERNAL,

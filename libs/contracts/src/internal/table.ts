@@ -9,6 +9,7 @@ import { mailSendInternalOperations } from './mail-send.ts'
 import { purgeOperations } from './purge.ts'
 import { websocketFanoutInternalOperations } from './stream.ts'
 import { takeOverOperations } from './take-over.ts'
+import { webhookLogOperations } from './webhook-log.ts'
 
 /** Every synchronous call between services. There are few: only those whose caller needs the result at once. */
 export const internalOperations = {
@@ -20,6 +21,7 @@ export const internalOperations = {
   ...websocketFanoutInternalOperations,
   ...purgeOperations,
   ...takeOverOperations,
+  ...webhookLogOperations,
 } as const satisfies Record<string, InternalOperationDefinition>
 
 export type InternalOperationId = keyof typeof internalOperations

@@ -19,9 +19,10 @@ export const webhookDelivery = z
     event_id: z.guid(),
     event_type: z.string().meta({ description: 'Type of the event; `webhook.test` for a test.' }),
     state: z.enum(DELIVERY_STATES).meta({
-      description: '`failed`: given up after the last attempt. `dropped`: the webhook was disabled meanwhile.',
+      description:
+        '`failed`: given up after the last attempt. `dropped`: the webhook was disabled meanwhile, or the message deleted.',
     }),
-    attempts: z.array(attempt).meta({ description: 'Oldest first.' }),
+    attempts: z.array(attempt).meta({ description: 'Oldest first; of very many the newest.' }),
     next_attempt_at: instant.optional().meta({ description: 'Only while it is retried.' }),
     created_at: instant,
   })

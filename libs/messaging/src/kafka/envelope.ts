@@ -6,6 +6,7 @@ import {
   isEventOf,
   type TopicDefinition,
 } from '@restante/contracts/events'
+import type { RecordPosition } from './position.ts'
 
 /** Headers of a record as text: what the outbox stores and Kafka carries. */
 export type HeaderMap = Readonly<Record<string, string>>
@@ -21,6 +22,8 @@ export interface RecordedEvent {
   /** The JSON payload, byte for byte as the producer wrote it. */
   readonly value: Buffer
   readonly headers: HeaderMap
+  /** Where it is kept, for as long as its topic keeps records. */
+  readonly position: RecordPosition
 }
 
 /** A record that no version of its topic's definition could have written. Retrying cannot help. */
@@ -48,7 +51,7 @@ export function encodeHeaders(source: string, event: Omit<DomainEvent, 'payload'
   }
 }
 
-interface RawRecord {
+interface RawRecord extends RecordPosition {
   readonly key: Buffer | null
   readonly value: Buffer | null
   readonly headers: HeaderMap
@@ -58,7 +61,7 @@ interface RawRecord {
  * Reads the envelope without decoding the value. @throws InvalidRecordError when it is not an envelope of this system.
  */
 export function readEnvelope(record: RawRecord): RecordedEvent {
-  const { headers } = record
+  const { headers, topic, partition, offset } = record
   const required = (name: string): string => {
     const value = headers[name]
     if (value === undefined || value === '') throw new InvalidRecordError(`the header ${name} is missing`)
@@ -82,6 +85,7 @@ export function readEnvelope(record: RawRecord): RecordedEvent {
     },
     value: record.value,
     headers,
+    position: { topic, partition, offset },
   }
 }
 
@@ -89,7 +93,10 @@ export function readEnvelope(record: RawRecord): RecordedEvent {
  * Decodes the value of an event and validates it against its type.
  * @throws InvalidRecordError that names what is wrong and where, never the value itself.
  */
-export function decodeEvent<T extends TopicDefinition>(topic: T, recorded: RecordedEvent): EventOf<T> {
+export function decodeEvent<T extends TopicDefinition>(
+  topic: T,
+  recorded: Omit<RecordedEvent, 'position'>,
+): EventOf<T> {
   const definition = topic.events[recorded.type]
   if (!definition) throw new InvalidRecordError(`the topic ${topic.name} has no type ${recorded.type}`)
   const parsed = definition.schema.safeParse(parseJson(recorded.value))

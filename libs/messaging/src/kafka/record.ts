@@ -1,12 +1,9 @@
 import type { KafkaMessage } from 'kafkajs'
 import type { HeaderMap } from './envelope.ts'
+import type { RecordPosition } from './position.ts'
 
 /** One record as it was fetched. */
-export interface ConsumedRecord {
-  /** Name of its topic, without the installation's prefix. */
-  readonly topic: string
-  readonly partition: number
-  readonly offset: number
+export interface ConsumedRecord extends RecordPosition {
   /** When the producer wrote it, in milliseconds since 1970. */
   readonly timestamp: number
   readonly key: Buffer | null

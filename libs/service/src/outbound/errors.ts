@@ -59,3 +59,14 @@ export class OutboundNetworkError extends Error {
     this.networkCode = networkCode
   }
 }
+
+/**
+ * The request could not be made for a reason on this side: no name server has answered, or this machine has no socket,
+ * memory or route. It says nothing about the host. Where that makes no difference it is a network error like others.
+ */
+export class OutboundUnavailableError extends OutboundNetworkError {
+  constructor(networkCode: string) {
+    super(networkCode)
+    this.name = 'OutboundUnavailableError'
+  }
+}

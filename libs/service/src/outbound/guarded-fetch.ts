@@ -5,9 +5,16 @@ import { ApiError } from '../errors/api-error.ts'
 import type { Component } from '../process/component.ts'
 import { AddressPolicy, type AllowedAddresses } from './address-policy.ts'
 import { guardedConnector } from './connector.ts'
-import { OutboundNetworkError, OutboundRefusedError, OutboundTimeoutError, OutboundTooLargeError } from './errors.ts'
+import {
+  OutboundNetworkError,
+  OutboundRefusedError,
+  OutboundTimeoutError,
+  OutboundTooLargeError,
+  OutboundUnavailableError,
+} from './errors.ts'
+import { codeOf, isOwnTrouble } from './own-trouble.ts'
 import { followRedirect, type Hop } from './redirects.ts'
-import { codeOf, NameResolver } from './resolver.ts'
+import { NameResolver } from './resolver.ts'
 import { type ResponseBody, readBeginning, readWhole } from './response-body.ts'
 
 export interface GuardedFetchOptions {
@@ -103,7 +110,8 @@ export class GuardedFetch implements Component {
 
   /**
    * Makes one request. A response of any status is a result.
-   * @throws OutboundRefusedError, OutboundTimeoutError, OutboundTooLargeError, OutboundNetworkError; the reason of
+   * @throws OutboundRefusedError, OutboundTimeoutError, OutboundTooLargeError, OutboundNetworkError (for reasons on
+   * this side OutboundUnavailableError); the reason of
    * `signal`.
    */
   async fetch(url: string, request: OutboundRequest): Promise<OutboundResponse> {
@@ -194,5 +202,5 @@ function typed(error: unknown, timeoutMs: number): Error {
   const code = codeOf(error)
   if (code === 'UND_ERR_CONNECT_TIMEOUT') return new OutboundTimeoutError(Math.min(timeoutMs, CONNECT_TIMEOUT_MS))
   if (code === 'UND_ERR_INVALID_ARG') return new OutboundRefusedError('header', 'A header is not valid in HTTP.')
-  return new OutboundNetworkError(code)
+  return isOwnTrouble(error) ? new OutboundUnavailableError(code) : new OutboundNetworkError(code)
 }

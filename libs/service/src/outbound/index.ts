@@ -4,6 +4,7 @@ export {
   OutboundRefusedError,
   OutboundTimeoutError,
   OutboundTooLargeError,
+  OutboundUnavailableError,
   type RefusalReason,
 } from './errors.ts'
 export {

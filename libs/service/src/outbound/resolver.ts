@@ -1,8 +1,12 @@
 import { lookup, Resolver } from 'node:dns/promises'
 import { isIPv6 } from 'node:net'
-import { OutboundNetworkError } from './errors.ts'
+import { within } from '../concurrency/index.ts'
+import { OutboundNetworkError, OutboundUnavailableError } from './errors.ts'
+import { codeOf } from './own-trouble.ts'
 
 const QUERY = { timeout: 2_500, tries: 2 }
+/** For one question to all name servers: less than a connection may take, so that their silence is not the host's. */
+const QUESTION_MS = 8_000
 
 /** More addresses than any client would try; a zone may contain thousands. */
 const MAX_ADDRESSES = 8
@@ -25,36 +29,56 @@ export class NameResolver {
     this.#system = options.system
   }
 
-  /** @throws OutboundNetworkError when there are none. */
+  /**
+   * @throws OutboundUnavailableError when no name server has answered. @throws OutboundNetworkError when there are no
+   * addresses.
+   */
   async resolve(hostname: string): Promise<string[]> {
     const name = hostname.replace(/\.$/, '')
     // RFC 6761 6.3: must never be queried in DNS.
     if (name === 'localhost' || name.endsWith('.localhost')) return ['127.0.0.1', '::1']
-    const answers = await Promise.allSettled([this.#dns.resolve4(name), this.#dns.resolve6(name)])
+    const answers = await Promise.allSettled([inTime(this.#dns.resolve4(name)), inTime(this.#dns.resolve6(name))])
     const addresses = answers.flatMap((answer) =>
       answer.status === 'fulfilled' ? answer.value.slice(0, MAX_ADDRESSES) : [],
     )
     if (addresses.length > 0) return addresses
-    if (this.#system) return systemAddresses(name)
-    const failure = answers.find((answer) => answer.status === 'rejected')
-    throw new OutboundNetworkError(codeOf(failure?.reason))
+    const known = this.#system ? await systemAddresses(name) : []
+    if (known.length > 0) return known
+    const codes = answers.flatMap((answer) => (answer.status === 'rejected' ? [failureCode(answer.reason)] : []))
+    // That the name has no address of one kind is an answer, whatever became of the other question.
+    const [code = 'UNKNOWN'] = codes
+    throw codes.every(isUnanswered) ? new OutboundUnavailableError(code) : new OutboundNetworkError(code)
   }
 }
 
+/**
+ * c-ares: the server failed, refused, or was not reached; no socket or memory for the question. A broken zone cannot be
+ * told from a broken resolver: both are SERVFAIL.
+ */
+const UNANSWERED = new Set(['ESERVFAIL', 'EREFUSED', 'ETIMEOUT', 'ECONNREFUSED', 'ENOMEM', 'ECANCELLED'])
+
+function failureCode(reason: unknown): string {
+  return reason instanceof OutboundNetworkError ? reason.networkCode : codeOf(reason)
+}
+
+function isUnanswered(code: string): boolean {
+  return UNANSWERED.has(code)
+}
+
+function inTime(question: Promise<string[]>): Promise<string[]> {
+  return within(QUESTION_MS, question, () => {
+    throw new OutboundUnavailableError('ETIMEOUT')
+  })
+}
+
+/** What the system knows beside DNS, from a hosts file. */
 async function systemAddresses(name: string): Promise<string[]> {
   try {
     const found = await lookup(name, { all: true })
     return found.map(({ address }) => address)
-  } catch (error) {
-    throw new OutboundNetworkError(codeOf(error))
+  } catch {
+    return []
   }
-}
-
-/** The code of a network failure, for people: `ENOTFOUND`, `ECONNREFUSED`, `CERT_HAS_EXPIRED`, ... */
-export function codeOf(error: unknown): string {
-  if (typeof error !== 'object' || error === null) return 'UNKNOWN'
-  if ('code' in error && typeof error.code === 'string') return error.code
-  return 'cause' in error ? codeOf(error.cause) : 'UNKNOWN'
 }
 
 export function familyOf(address: string): 4 | 6 {

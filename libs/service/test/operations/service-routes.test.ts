@@ -34,6 +34,15 @@ const webhook: Webhook = {
   created_at: '2026-01-01T00:00:00.000Z',
   updated_at: '2026-01-01T00:00:00.000Z',
 }
+const delivery = {
+  delivery_id: `msg_${'0'.repeat(27)}`,
+  webhook_id: webhook.webhook_id,
+  event_id: crypto.randomUUID(),
+  event_type: 'message.sent',
+  state: 'retrying' as const,
+  attempts: [],
+  created_at: webhook.created_at,
+}
 const handlers: Handlers<'webhooks-dispatcher'> = {
   'webhooks.create': async ({ body }) => ({ ...webhook, url: body.url }),
   'webhooks.list': async ({ query }) => ({
@@ -46,6 +55,7 @@ const handlers: Handlers<'webhooks-dispatcher'> = {
   'webhooks.delete': async () => undefined,
   'webhooks.test': async () => ({ delivery_id: `msg_${'0'.repeat(27)}`, event_id: crypto.randomUUID() }),
   'webhooks.listDeliveries': async () => ({ count: 0, deliveries: [] }),
+  'webhooks.retryDelivery': async () => delivery,
   'webhooks.getHeaders': async () => ({ header_names: [] }),
   'webhooks.updateHeaders': async () => undefined,
 }
@@ -53,6 +63,9 @@ const handlers: Handlers<'webhooks-dispatcher'> = {
 const internal = {
   'webhooks-dispatcher.purgeInbox': async () => ({ purged: true }),
   'webhooks-dispatcher.endWebhooks': async () => ({}),
+  'webhooks-dispatcher.listLog': async () => ({}),
+  'webhooks-dispatcher.replayDelivery': async () => ({ delivery }),
+  'webhooks-dispatcher.replayRange': async () => ({ batch: { scanned: 0, matched: 0, queued: 0, pending: 0 } }),
 }
 
 const confirm: ConfirmCaller = async () => {

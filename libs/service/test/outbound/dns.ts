@@ -8,11 +8,16 @@ export class NameServer {
   /** Name to the addresses of the first answer, the second, and so on; the last one is repeated. */
   readonly zone = new Map<string, string[][]>()
   readonly questions: string[] = []
+  /** Response codes other than success (RFC 1035 4.1.1) by name, or no answer at all. */
+  readonly failing = new Map<string, number | 'silence'>()
   readonly #socket = createSocket('udp4')
 
   /** @returns `address:port`. */
   async listen(): Promise<string> {
-    this.#socket.on('message', (query, peer) => this.#socket.send(this.#answer(query), peer.port, peer.address))
+    this.#socket.on('message', (query, peer) => {
+      const answer = this.#answer(query)
+      if (answer) this.#socket.send(answer, peer.port, peer.address)
+    })
     this.#socket.bind(0, '127.0.0.1')
     await once(this.#socket, 'listening')
     return `127.0.0.1:${this.#socket.address().port}`
@@ -23,7 +28,7 @@ export class NameServer {
   }
 
   /** RFC 1035 4.1: the question is returned, with an answer section that points at its name. */
-  #answer(query: Buffer): Buffer {
+  #answer(query: Buffer): Buffer | undefined {
     const labels: string[] = []
     let at = 12
     for (let length = query.readUInt8(at); length > 0; length = query.readUInt8(at)) {
@@ -35,8 +40,10 @@ export class NameServer {
     const answers = this.zone.get(name)
     const addresses = type === TYPE_A ? ((answers && answers.length > 1 ? answers.shift() : answers?.[0]) ?? []) : []
     if (type === TYPE_A) this.questions.push(name)
+    const failure = this.failing.get(name)
+    if (failure === 'silence') return undefined
     const header = Buffer.from(query.subarray(0, 12))
-    header.writeUInt16BE(answers ? 0x8180 : 0x8183, 2)
+    header.writeUInt16BE(failure === undefined ? (answers ? 0x8180 : 0x8183) : 0x8180 | failure, 2)
     header.writeUInt16BE(addresses.length, 6)
     header.fill(0, 8, 12)
     const records = addresses.map((address) =>

@@ -6,6 +6,7 @@ import {
   OutboundNetworkError,
   OutboundTimeoutError,
   OutboundTooLargeError,
+  OutboundUnavailableError,
 } from '../../src/outbound/index.ts'
 import { NameServer } from './dns.ts'
 
@@ -17,6 +18,8 @@ describe('GuardedFetch', () => {
   const seen: IncomingMessage[] = []
   let outbound: GuardedFetch
   let guarded: GuardedFetch
+  /** Knows no names but those of the name server. */
+  let guardedOnly: GuardedFetch
   let port: number
   let answer: RequestListener
 
@@ -37,6 +40,7 @@ describe('GuardedFetch', () => {
     await once(outside, 'listening')
     servers.push(inside, outside)
     outbound = new GuardedFetch({ version: '1.2.3', allow: { http: true, loopback: true }, dnsServers })
+    guardedOnly = new GuardedFetch({ version: '1.2.3', allow: { http: true }, dnsServers })
     guarded = new GuardedFetch({ version: '1.2.3', allow: { http: true, networks: ['127.0.0.2/32'] }, dnsServers })
   })
   beforeEach(() => {
@@ -45,7 +49,7 @@ describe('GuardedFetch', () => {
     answer = (_request, response) => response.end('outside')
   })
   afterAll(async () => {
-    await Promise.all([outbound.stop(), guarded.stop()])
+    await Promise.all([outbound.stop(), guarded.stop(), guardedOnly.stop()])
     for (const server of servers) server.closeAllConnections()
     await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
     names.close()
@@ -139,6 +143,34 @@ describe('GuardedFetch', () => {
       expect(failure).toMatchObject({ networkCode: 'ENOTFOUND' })
       expect(failure).not.toHaveProperty('code')
       expect(failure).not.toHaveProperty('cause')
+      expect(failure).not.toBeInstanceOf(OutboundUnavailableError)
+    })
+
+    it.each([
+      ['SERVFAIL', 2, 'ESERVFAIL'],
+      ['REFUSED', 5, 'EREFUSED'],
+    ])('reports a name server that answers %s as trouble on this side', async (_word, code, networkCode) => {
+      names.failing.set('broken.test', code)
+      const failure = await guardedOnly.fetch(at('broken.test'), LIMITS).catch((error: unknown) => error)
+      expect(failure).toBeInstanceOf(OutboundUnavailableError)
+      expect(failure).toMatchObject({ networkCode })
+    })
+
+    it('reports silent and absent name servers as trouble on this side', async () => {
+      names.failing.set('silent.test', 'silence')
+      const nobody = new GuardedFetch({ version: '1', allow: { http: true }, dnsServers: ['127.0.0.1:9'] })
+      for (const client of [guardedOnly, nobody]) {
+        const failure = await client
+          .fetch(at('silent.test'), { ...LIMITS, timeoutMs: 15_000 })
+          .catch((error: unknown) => error)
+        expect(failure).toBeInstanceOf(OutboundUnavailableError)
+      }
+      await nobody.stop()
+    }, 20_000)
+
+    it('refuses a name all of whose addresses are internal', async () => {
+      names.zone.set('ten.test', [['10.0.0.1', '192.168.0.1', '169.254.169.254']])
+      await expect(guarded.fetch(at('ten.test'), LIMITS)).rejects.toMatchObject({ reason: 'private' })
     })
   })
 

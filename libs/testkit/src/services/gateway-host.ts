@@ -24,11 +24,12 @@ interface Gateway<Config extends GatewayConfig> {
   }
   readonly Operator: new (config: Config & { readonly operator: string }) => Operator
   readonly DeliveryQueue: new (config: { readonly mailSend: Peer; readonly operator: string }) => Operator
+  readonly WebhookLog: new (config: { readonly dispatcher: Peer; readonly operator: string }) => Operator
   readonly execute: (console: Console, words: readonly string[]) => Promise<number>
 }
 interface GatewayConfig {
   readonly log: { readonly level: string }
-  readonly peers: { of(name: 'mail-send'): Peer }
+  readonly peers: { of(name: 'mail-send' | 'webhooks-dispatcher'): Peer }
 }
 interface Peer {
   readonly url: string
@@ -41,6 +42,7 @@ interface Operator {
 interface Console {
   readonly operator: () => Operator
   readonly queue: () => Operator
+  readonly webhooks: () => Operator
   readonly print: (line: string) => void
   readonly say: (line: string) => void
   readonly ask: (question: string) => Promise<string | undefined>
@@ -52,11 +54,13 @@ const {
   service: gateway,
   Operator,
   DeliveryQueue,
+  WebhookLog,
   execute,
 }: Gateway<GatewayConfig> = {
   ...(await load('main.ts')),
   ...(await load('admin/operator/operator.ts')),
   ...(await load('admin/operator/delivery-queue.ts')),
+  ...(await load('admin/operator/webhook-log.ts')),
   ...(await load('admin/program.ts')),
 }
 
@@ -81,10 +85,12 @@ async function operate(given: Record<string, string>, words: readonly string[]):
   const config = gateway.configure(given)
   const operator = new Operator({ ...config, operator: 'tester' })
   const queue = new DeliveryQueue({ mailSend: config.peers.of('mail-send'), operator: 'tester' })
+  const webhooks = new WebhookLog({ dispatcher: config.peers.of('webhooks-dispatcher'), operator: 'tester' })
   const [printed, said]: [string[], string[]] = [[], []]
   const console: Console = {
     operator: () => operator,
     queue: () => queue,
+    webhooks: () => webhooks,
     print: (line) => printed.push(line),
     say: (line) => said.push(line),
     ask: async () => undefined,
@@ -94,7 +100,7 @@ async function operate(given: Record<string, string>, words: readonly string[]):
     if (code !== 0) throw new Error(`${words.join(' ')}: exit ${code}: ${said.join('\n')}`)
     return printed.join('\n')
   } finally {
-    await Promise.all([operator.close(), queue.close()])
+    await Promise.all([operator.close(), queue.close(), webhooks.close()])
   }
 }
 

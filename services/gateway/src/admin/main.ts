@@ -1,7 +1,15 @@
 import { readEnvironment } from '@restante/service/configuration'
-import { configure, configureQueue, environment, queueEnvironment } from './operator/config.ts'
+import {
+  configure,
+  configureQueue,
+  configureWebhookLog,
+  environment,
+  queueEnvironment,
+  webhookLogEnvironment,
+} from './operator/config.ts'
 import { DeliveryQueue } from './operator/delivery-queue.ts'
 import { Operator } from './operator/operator.ts'
+import { WebhookLog } from './operator/webhook-log.ts'
 import { processConsole } from './output/console.ts'
 import { execute } from './program.ts'
 
@@ -9,6 +17,7 @@ import { execute } from './program.ts'
 async function main(words: readonly string[]): Promise<number> {
   let operator: Operator | undefined
   let queue: DeliveryQueue | undefined
+  let webhooks: WebhookLog | undefined
   const console = processConsole({
     operator() {
       operator ??= new Operator(configure(readEnvironment(environment, process.env)))
@@ -18,11 +27,15 @@ async function main(words: readonly string[]): Promise<number> {
       queue ??= new DeliveryQueue(configureQueue(readEnvironment(queueEnvironment, process.env)))
       return queue
     },
+    webhooks() {
+      webhooks ??= new WebhookLog(configureWebhookLog(readEnvironment(webhookLogEnvironment, process.env)))
+      return webhooks
+    },
   })
   try {
     return await execute(console, words)
   } finally {
-    await Promise.all([operator?.close(), queue?.close()])
+    await Promise.all([operator?.close(), queue?.close(), webhooks?.close()])
   }
 }
 

@@ -7,6 +7,7 @@ import { addKeyCommands } from './commands/keys.ts'
 import { addLimitCommands } from './commands/limits.ts'
 import { addOrganizationCommands } from './commands/organizations.ts'
 import { addQueueCommands } from './commands/queue.ts'
+import { addWebhookCommands } from './commands/webhooks.ts'
 import { UsageError } from './operator/usage-error.ts'
 import type { Console } from './output/console.ts'
 
@@ -32,7 +33,7 @@ export async function execute(console: Console, words: readonly string[]): Promi
       return EXIT.refused
     }
     if (error instanceof UpstreamError || error instanceof UpstreamRejectedError) {
-      console.say(`mail-send cannot be asked: ${lastLine(error)}`)
+      console.say(`The service cannot be asked: ${lastLine(error)}`)
       return EXIT.refused
     }
     if (isInfrastructureError(error)) {
@@ -69,6 +70,7 @@ function program(console: Console): Command {
   addKeyCommands(root, console)
   addAuditCommand(root, console)
   addQueueCommands(root, console)
+  addWebhookCommands(root, console)
   return root
 }
 

@@ -1,5 +1,6 @@
 import { sql } from '@restante/service/database'
-import type { InternalHandlers } from '@restante/service/http'
+import type { InternalHandlers, ServiceClient } from '@restante/service/http'
+import { mailHuman } from '../agents/human-mail.ts'
 import { confirmFor } from '../edge/access/confirmation.ts'
 import { sendingInbox } from '../edge/access/scope.ts'
 import { resolveRecipients } from '../inboxes/recipients.ts'
@@ -12,8 +13,14 @@ import { snapshotTenancy } from './snapshot.ts'
 const LIVE = sql<{ id: string }, [ids: string[]]>(`
 select id from credentials where id = any($1::uuid[]) and (expires_at is null or expires_at > now())`)
 
+export interface InternalOptions {
+  readonly db: Db
+  readonly events: TenancyEvents
+  readonly mailSend: ServiceClient<'gateway'>
+}
+
 /** What other services ask about organizations, pods, inboxes and keys. */
-export function internalHandlers({ db, events }: { db: Db; events: TenancyEvents }): InternalHandlers<'gateway'> {
+export function internalHandlers({ db, events, mailSend }: InternalOptions): InternalHandlers<'gateway'> {
   return {
     'gateway.resolveRecipients': async ({ body }) => ({ recipients: await resolveRecipients(db, body.addresses) }),
     'gateway.snapshotTenancy': async ({ body }) => snapshotTenancy(db, body.after, body.limit),
@@ -24,6 +31,7 @@ export function internalHandlers({ db, events }: { db: Db; events: TenancyEvents
       return sender ? { sender } : {}
     },
     'gateway.suspendOrganization': ({ body }) => suspendForReputation(db, events, body),
+    'gateway.mailHuman': ({ body }) => mailHuman({ db, mailSend }, body),
     'gateway.verifyCredentials': async ({ body }) => {
       const rows = await db.query(LIVE, body.credential_ids)
       return { live: rows.map((row) => row.id) }

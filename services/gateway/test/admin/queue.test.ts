@@ -25,6 +25,7 @@ describe('the operator’s commands on the outbound queue', () => {
       {
         operator: () => gateway.operator,
         queue: () => gateway.queue,
+        webhooks: () => gateway.webhooks,
         print: (line) => printed.push(line),
         say: (line) => said.push(line),
         ask: async (question) => {
@@ -134,6 +135,6 @@ describe('the operator’s commands on the outbound queue', () => {
     gateway.behind.down = true
     const { code, said } = await attempt(['list'])
     gateway.behind.down = false
-    expect([code, said]).toEqual([EXIT.refused, 'mail-send cannot be asked: mail-send.listQueue answered 503'])
+    expect([code, said]).toEqual([EXIT.refused, 'The service cannot be asked: mail-send.listQueue answered 503'])
   })
 })

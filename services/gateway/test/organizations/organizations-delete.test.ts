@@ -62,7 +62,14 @@ describe('the deletion of an organization', () => {
     const lines: string[] = []
     const keep = (line: string) => void lines.push(line)
     const code = await execute(
-      { operator: () => gateway.operator, queue: () => gateway.queue, print: keep, say: keep, ask: async () => answer },
+      {
+        operator: () => gateway.operator,
+        queue: () => gateway.queue,
+        webhooks: () => gateway.webhooks,
+        print: keep,
+        say: keep,
+        ask: async () => answer,
+      },
       words,
     )
     return { code, text: lines.join('\n') }

@@ -5,6 +5,7 @@ import { copyFiles } from '../files/copy.ts'
 import { DownloadLinks } from '../files/links.ts'
 import { fileRoutes } from '../files/routes.ts'
 import { inboundRoutes } from '../inbound/routes.ts'
+import { existingMessages } from '../mailbox/existing-messages.ts'
 import { mailboxRoutes } from '../mailbox-api/routes.ts'
 import { LocalHandOver } from '../sent/local-hand-over.ts'
 import { RecentlySent } from '../sent/recently-sent.ts'
@@ -55,6 +56,9 @@ export function serveApi(kit: IngestKit, config: Config, parts: Parts): void {
       ...inboundRoutes(db),
       'mail-ingest.purgeInbox': tenancy.purgeInbox,
       ...sentRoutes({ db, placement, handOver, openImage }),
+      'mail-ingest.findMessages': async ({ body: { inbox_uid, message_ids } }) => ({
+        message_ids: await existingMessages(db, inbox_uid, message_ids),
+      }),
       'mail-ingest.copyFiles': ({ body }) => copyFiles({ db, bytes, blobs, links }, body),
     },
   })

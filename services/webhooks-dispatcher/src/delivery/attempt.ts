@@ -1,20 +1,17 @@
 import { LIMITS } from '@restante/contracts/vocabulary'
 import { type AttemptContext, SharedEffect } from '@restante/jobs'
-import { Batcher } from '@restante/service/concurrency'
+import { Batcher, KeyedMutex } from '@restante/service/concurrency'
 import type { Database, Tx } from '@restante/service/database'
-import {
-  type GuardedFetch,
-  OutboundNetworkError,
-  OutboundRefusedError,
-  OutboundTimeoutError,
-  OutboundTooLargeError,
-} from '@restante/service/outbound'
+import type { GuardedFetch } from '@restante/service/outbound'
 import type { SecretBox } from '@restante/service/secrets'
 import type { Logger } from '@restante/service/telemetry'
 import { Counter, Histogram } from 'prom-client'
-import { type LogEntry, type LoggedAttempt, type LoggedState, logAttempts } from '../log/store.ts'
+import { type LogEntry, type LoggedAttempt, type LoggedState, logAttempts, logGone } from '../log/store.ts'
+import type { Warnings } from '../warnings/warnings.ts'
+import { failureOf } from './failure.ts'
 import { afterFailure } from './failure-clock.ts'
 import { InFlight } from './in-flight.ts'
+import { isKept, type MailboxOptions } from './mailbox.ts'
 import { signRequest } from './request.ts'
 import { nextAttempt } from './schedule.ts'
 import { openHeaders, openSecret } from './secrets.ts'
@@ -32,11 +29,12 @@ import type { TimerKinds } from './timers.ts'
 
 type Attempt = AttemptContext<TimerKinds['webhook-delivery']>
 
-export interface DelivererOptions {
+export interface DelivererOptions extends MailboxOptions {
   readonly db: Database
   readonly outbound: GuardedFetch
   readonly box: SecretBox
   readonly log: Logger
+  readonly warnings: Warnings
   /** Makes postponed deliveries due now. */
   readonly advance: (deliveryIds: readonly string[]) => Promise<void>
 }
@@ -50,15 +48,18 @@ type Outcome =
 type Decision = 'delivered' | 'retry' | 'given_up' | 'disabled' | 'dropped'
 
 const attemptsTotal = new Counter({
-  name: 'webhook_attempts_total',
+  name: 'restante_webhook_attempts_total',
   help: 'Webhook requests by decision',
   labelNames: ['decision'],
 })
 const attemptSeconds = new Histogram({
-  name: 'webhook_attempt_duration_seconds',
+  name: 'restante_webhook_attempt_duration_seconds',
   help: 'Duration of one webhook request',
   buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 15],
 })
+
+/** A request takes at most the delivery timeout; the rest is for an outage of the database, in which its answer is kept. */
+export const ATTEMPT_MS = 120_000
 
 /** Deliveries that one statement reads, with their documents. */
 const READ_TOGETHER = 20
@@ -68,6 +69,8 @@ const READS_AT_ONCE = 2
 export class Deliverer {
   readonly #deps: DelivererOptions
   readonly #inFlight = new InFlight(LIMITS.webhook.inFlight)
+  /** Failures of one webhook are concluded one after the other: this way they hold one connection instead of all. */
+  readonly #failures = new KeyedMutex({ timeoutMs: ATTEMPT_MS })
   readonly #pending: Batcher<string, PendingDelivery | undefined>
   readonly #delivered: SharedEffect<LogEntry>
 
@@ -100,15 +103,35 @@ export class Deliverer {
       await attempt.defer(this.#inFlight.postpone(delivery.webhook_id, delivery.id, Date.now()))
       return
     }
+    const leave = this.#slotOf(delivery.webhook_id)
+    try {
+      if (await this.#isKept(delivery)) await this.#make(attempt, delivery, leave)
+      else await attempt.run((tx) => endGone(tx, delivery))
+    } finally {
+      leave()
+    }
+  }
+
+  async #make(attempt: Attempt, delivery: PendingDelivery, leave: () => void): Promise<void> {
     const begun = performance.now()
-    const outcome = await this.#send(delivery, attempt.signal).finally(() =>
-      this.#leave(delivery.webhook_id, performance.now() - begun),
-    )
+    const outcome = await this.#send(delivery, attempt.signal)
     const seconds = (performance.now() - begun) / 1000
+    // A failure is concluded under the lock of its webhook, in its slot: else one that fails could occupy every worker.
+    if (outcome.delivered) leave()
     const decision = await this.#conclude(attempt, delivery, outcome, attemptOf(outcome, seconds))
     attemptsTotal.inc({ decision })
     attemptSeconds.observe(seconds)
     this.#report(delivery, outcome, decision, seconds)
+  }
+
+  /** @returns what leaves the slot that was entered; twice has one effect. */
+  #slotOf(webhookId: string): () => void {
+    const entered = performance.now()
+    let isHeld = true
+    return () => {
+      if (isHeld) this.#leave(webhookId, performance.now() - entered)
+      isHeld = false
+    }
   }
 
   /** Postponed deliveries come at their own time where they cannot be advanced. */
@@ -117,6 +140,13 @@ export class Deliverer {
     if (ids.length === 0) return
     const { advance, log } = this.#deps
     advance(ids).catch((error: unknown) => log.debug({ err: error }, 'postponed deliveries were not advanced'))
+  }
+
+  /** False: the delivery was asked for, and its message has been deleted. */
+  async #isKept(delivery: PendingDelivery): Promise<boolean> {
+    const { organization_id: organizationId, message_id: messageId, message_inbox_uid: inboxUid } = delivery
+    if (messageId === null || inboxUid === null) return true
+    return isKept(this.#deps, { organizationId, inboxUid, messageId })
   }
 
   async #send(delivery: PendingDelivery, signal: AbortSignal): Promise<Outcome> {
@@ -136,7 +166,7 @@ export class Deliverer {
       })
       return status >= 200 && status < 300 ? { delivered: true, status } : { delivered: false, status, error: 'status' }
     } catch (error) {
-      return { delivered: false, error: failureOf(error) }
+      return { delivered: false, error: failureOf(error, delivery.created_at) }
     }
   }
 
@@ -146,7 +176,10 @@ export class Deliverer {
     outcome: Outcome,
     made: LoggedAttempt,
   ): Promise<Decision> {
-    if (!outcome.delivered) return attempt.run((tx) => this.#concludeFailed(tx, attempt, delivery, made))
+    if (!outcome.delivered) {
+      const conclude = () => attempt.run((tx) => this.#concludeFailed(tx, attempt, delivery, made))
+      return this.#failures.run(delivery.webhook_id, conclude)
+    }
     await attempt.share(this.#delivered, { delivery, attempt: made, state: 'delivered', nextAttemptAt: undefined })
     return 'delivered'
   }
@@ -155,9 +188,11 @@ export class Deliverer {
     const now = new Date()
     const clock = await lockFailureClock(tx, delivery.webhook_id)
     if (!clock) return 'dropped'
-    const { disable, ...next } = afterFailure(clock, now)
+    const { disable, warn, ...next } = afterFailure(clock, now)
     const log = (state: LoggedState, nextAttemptAt?: Date) =>
       logAttempts(tx, [{ delivery, attempt: made, state, nextAttemptAt }])
+    if (disable || warn)
+      await this.#deps.warnings.note(tx, { ...delivery, failingSince: clock.failingSince ?? now, disabled: disable })
     if (disable) {
       await log('dropped')
       await disableWebhook(tx, delivery.webhook_id)
@@ -193,6 +228,11 @@ export class Deliverer {
   }
 }
 
+async function endGone(tx: Tx, delivery: PendingDelivery): Promise<void> {
+  await endDeliveries(tx, [delivery])
+  await logGone(tx, delivery.id)
+}
+
 async function concludeDelivered(tx: Tx, entries: readonly LogEntry[]): Promise<void> {
   const deliveries = entries.map(({ delivery }) => delivery)
   const webhooks = [...new Set(deliveries.map(({ webhook_id }) => webhook_id))]
@@ -207,13 +247,4 @@ function attemptOf(outcome: Outcome, seconds: number): LoggedAttempt {
     ...(outcome.status !== undefined && { http_status: outcome.status }),
     ...(!outcome.delivered && { error: outcome.error }),
   }
-}
-
-/** The kind of a failed request. Any error that the receiver has not caused is rethrown: it is not a failed attempt. */
-function failureOf(error: unknown): string {
-  if (error instanceof OutboundRefusedError) return `refused: ${error.reason}`
-  if (error instanceof OutboundTimeoutError) return 'timeout'
-  if (error instanceof OutboundTooLargeError) return 'response too large'
-  if (error instanceof OutboundNetworkError) return `network: ${error.networkCode}`
-  throw error
 }

@@ -1,11 +1,16 @@
 import { PUBLIC_EVENT_TYPES, PUBLIC_TOPICS, type TopicDefinition } from '@restante/contracts/events'
 import type { Timers } from '@restante/jobs'
-import { Consumer, type Kafka, type RecordedEvent } from '@restante/messaging'
+import { Consumer, consumerGroup, formatPosition, type Kafka, type RecordedEvent } from '@restante/messaging'
 import type { Database, Tx } from '@restante/service/database'
 import { base62Id } from './ids.ts'
 import { matches } from './matching.ts'
-import { addDeliveries, holdEnabled, subscribersOf } from './store.ts'
+import { addDeliveries, type EventDocument, holdEnabled, subscribersOf } from './store.ts'
 import type { TimerKinds } from './timers.ts'
+
+const SERVICE = 'webhooks-dispatcher'
+const NAME = 'public-events'
+/** The group of the consumer of public events. */
+export const PUBLIC_EVENTS_GROUP = consumerGroup(SERVICE, NAME)
 
 interface PublicEventsOptions {
   readonly kafka: Kafka
@@ -18,9 +23,9 @@ export function publicEventsConsumer({ kafka, db, timers }: PublicEventsOptions)
   return new Consumer({
     kafka,
     db,
-    service: 'webhooks-dispatcher',
+    service: SERVICE,
     topics: PUBLIC_TOPICS,
-    name: 'public-events',
+    name: NAME,
     batch: {
       types: PUBLIC_EVENT_TYPES,
       effectMany: (tx, events) => fanOut(tx, timers, events),
@@ -37,7 +42,7 @@ async function fanOut(tx: Tx, timers: Timers<TimerKinds>, events: readonly Recor
   if (wanted.length === 0) return
   const enabled = await holdEnabled(tx, [...new Set(wanted.map(({ webhookId }) => webhookId))])
   const due = wanted.filter(({ webhookId }) => enabled.has(webhookId))
-  const payloads = new Map(due.map(({ event }) => [event.id, event.value.toString()]))
+  const payloads = new Map(due.map(({ event }) => [event.id, documentOf(event)]))
   const deliveries = due.map(({ event, webhookId }) => ({
     id: base62Id('msg_'),
     webhook_id: webhookId,
@@ -46,4 +51,9 @@ async function fanOut(tx: Tx, timers: Timers<TimerKinds>, events: readonly Recor
   }))
   const attempts = deliveries.map(({ id }) => ({ kind: 'webhook-delivery' as const, key: id, payload: {} }))
   await Promise.all([addDeliveries(tx, payloads, deliveries), timers.scheduleAll(tx, attempts)])
+}
+
+/** What a delivery of an event carries, and where to read it again. */
+export function documentOf({ value, position }: RecordedEvent): EventDocument {
+  return { body: value.toString(), record: formatPosition(position) }
 }

@@ -17,12 +17,14 @@ export function subscribersOf(
 }
 
 const LOCK_ENABLED = sql<{ id: string }, [ids: readonly string[]]>(
-  'select id from webhooks where id = any($1::text[]) and enabled order by id for share',
+  'select id from webhooks where id = any($1::text[]) and enabled order by id for key share',
 )
 
 /**
  * Locks webhooks until the transaction ends, so that none is deleted or disabled between this check and the insertion
- * of deliveries for it: dropping its deliveries would miss these.
+ * of deliveries for it: dropping its deliveries would miss these. What deletes, disables or changes a webhook locks its
+ * row for update. Failed attempts lock it for less, and do not wait here: otherwise the events of every webhook would
+ * wait for the attempts of one that fails.
  * @returns those that still exist and are enabled.
  */
 export async function holdEnabled(tx: Tx, ids: readonly string[]): Promise<ReadonlySet<string>> {
@@ -37,8 +39,18 @@ export interface NewDelivery {
   readonly event_type: string
 }
 
-const INSERT_PAYLOADS = sql<unknown, [ids: readonly string[], bodies: readonly string[]]>(
-  `insert into payloads (event_id, body) select * from unnest($1::uuid[], $2::text[]) on conflict do nothing`,
+/** The document of an event. */
+export interface EventDocument {
+  readonly body: string
+  /** Where Kafka keeps it (`formatPosition`); null: nowhere. */
+  readonly record: string | null
+}
+
+const INSERT_PAYLOADS = sql<
+  unknown,
+  [ids: readonly string[], bodies: readonly string[], records: readonly (string | null)[]]
+>(
+  `insert into payloads (event_id, body, record) select * from unnest($1::uuid[], $2::text[], $3::text[]) on conflict do nothing`,
 )
 const INSERT_DELIVERIES = sql<
   unknown,
@@ -51,10 +63,15 @@ const INSERT_DELIVERIES = sql<
 /** Stores deliveries with the documents they carry, each document once. */
 export async function addDeliveries(
   tx: Tx,
-  payloads: ReadonlyMap<string, string>,
+  payloads: ReadonlyMap<string, EventDocument>,
   deliveries: readonly NewDelivery[],
 ): Promise<void> {
-  const documents = tx.query(INSERT_PAYLOADS, [...payloads.keys()], [...payloads.values()])
+  const documents = tx.query(
+    INSERT_PAYLOADS,
+    [...payloads.keys()],
+    [...payloads.values()].map(({ body }) => body),
+    [...payloads.values()].map(({ record }) => record),
+  )
   const added = tx.query(
     INSERT_DELIVERIES,
     deliveries.map(({ id }) => id),
@@ -72,6 +89,10 @@ export interface PendingDelivery {
   readonly event_id: string
   readonly event_type: string
   readonly body: string
+  readonly record: string | null
+  /** Of a delivery that was asked for: the message that it is about. */
+  readonly message_inbox_uid: string | null
+  readonly message_id: string | null
   readonly created_at: Date
   readonly webhook_id: string
   readonly organization_id: string
@@ -82,7 +103,7 @@ export interface PendingDelivery {
 }
 
 const SELECT_PENDING = sql<PendingDelivery, [ids: readonly string[]]>(
-  `select d.id, d.attempts, d.event_id, d.event_type, d.created_at, p.body, w.id as webhook_id, w.organization_id, w.url, w.secret, w.headers, w.enabled
+  `select d.id, d.attempts, d.event_id, d.event_type, d.created_at, d.message_inbox_uid, d.message_id, p.body, p.record, w.id as webhook_id, w.organization_id, w.url, w.secret, w.headers, w.enabled
    from deliveries d join payloads p using (event_id) join webhooks w on w.id = d.webhook_id where d.id = any($1::text[])`,
 )
 
@@ -128,8 +149,8 @@ export async function recordFailedAttempt(tx: Tx, id: string): Promise<void> {
 
 const CLEAR_CLOCKS = sql<unknown, [webhookIds: readonly string[]]>(
   `with failing as (
-     select id from webhooks where id = any($1::text[]) and failing_since is not null order by id for update)
-   update webhooks set failing_since = null, clock_started_at = null where id in (select id from failing)`,
+     select id from webhooks where id = any($1::text[]) and failing_since is not null order by id for no key update)
+   update webhooks set failing_since = null, clock_started_at = null, warned_at = null where id in (select id from failing)`,
 )
 
 /** A success stops the failure clock of its webhook. */
@@ -140,27 +161,30 @@ export async function stopFailureClocks(tx: Tx, webhookIds: readonly string[]): 
 interface ClockRow {
   readonly failing_since: Date | null
   readonly clock_started_at: Date | null
+  readonly warned_at: Date | null
 }
 const SELECT_CLOCK = sql<ClockRow, [webhookId: string]>(
-  'select failing_since, clock_started_at from webhooks where id = $1 and enabled for update',
+  'select failing_since, clock_started_at, warned_at from webhooks where id = $1 and enabled for no key update',
 )
-const UPDATE_CLOCK = sql<unknown, [webhookId: string, failingSince: Date | null, startedAt: Date | null]>(
-  'update webhooks set failing_since = $2, clock_started_at = $3 where id = $1',
-)
+const UPDATE_CLOCK = sql<
+  unknown,
+  [webhookId: string, failingSince: Date | null, startedAt: Date | null, warnedAt: Date | null]
+>('update webhooks set failing_since = $2, clock_started_at = $3, warned_at = $4 where id = $1')
 
-/** Reads the clock under a lock. `undefined` when the webhook is deleted or disabled. */
+/** Reads the clock under a lock, which does not affect new deliveries. `undefined` when the webhook is deleted or disabled. */
 export async function lockFailureClock(tx: Tx, webhookId: string): Promise<FailureClock | undefined> {
   const [row] = await tx.query(SELECT_CLOCK, webhookId)
-  return row && { failingSince: row.failing_since, clockStartedAt: row.clock_started_at }
+  return row && { failingSince: row.failing_since, clockStartedAt: row.clock_started_at, warnedAt: row.warned_at }
 }
 
 export async function saveFailureClock(tx: Tx, webhookId: string, clock: FailureClock): Promise<void> {
-  await tx.query(UPDATE_CLOCK, webhookId, clock.failingSince, clock.clockStartedAt)
+  await tx.query(UPDATE_CLOCK, webhookId, clock.failingSince, clock.clockStartedAt, clock.warnedAt)
 }
 
 const DISABLE = sql<unknown, [webhookId: string]>(
-  `update webhooks set enabled = false, failing_since = null, clock_started_at = null, updated_at = now() where id = $1`,
+  `update webhooks set enabled = false, failing_since = null, clock_started_at = null, warned_at = null, updated_at = now() where id = $1`,
 )
+const LOCK_WEBHOOK = sql<unknown, [webhookId: string]>('select 1 from webhooks where id = $1 for update')
 const SELECT_EVENTS = sql<{ event_id: string }, [webhookId: string, limit: number]>(
   'select event_id from deliveries where webhook_id = $1 order by event_id limit $2',
 )
@@ -204,6 +228,8 @@ export async function disableWebhook(
   webhookId: string,
   onDropped?: (ids: readonly string[]) => Promise<void>,
 ): Promise<void> {
+  // Deliveries that are being added are waited for, and dropped.
+  await tx.query(LOCK_WEBHOOK, webhookId)
   await tx.query(DISABLE, webhookId)
   await logDropped(tx, webhookId)
   await dropDeliveries(tx, webhookId, onDropped)

@@ -21,6 +21,7 @@ export interface LogEntry {
     readonly event_id: string
     readonly event_type: string
     readonly created_at: Date
+    readonly record: string | null
   }
   readonly attempt: LoggedAttempt
   readonly state: LoggedState
@@ -36,15 +37,20 @@ type Columns = [
   states: readonly string[],
   attempts: readonly string[],
   nextAttemptAt: readonly (string | null)[],
+  records: readonly (string | null)[],
 ]
 
+/** Attempts that an entry keeps: a delivery may be asked for without limit. */
+const MOST_ATTEMPTS = 100
+
 const RECORD = sql<unknown, Columns>(
-  `insert into delivery_log (id, webhook_id, event_id, event_type, created_at, state, attempts, next_attempt_at)
-   select id, webhook_id, event_id, event_type, created_at, state, jsonb_build_array(attempt), next_attempt_at
-   from unnest($1::text[], $2::text[], $3::uuid[], $4::text[], $5::timestamptz[], $6::text[], $7::jsonb[], $8::timestamptz[])
-     as entry (id, webhook_id, event_id, event_type, created_at, state, attempt, next_attempt_at)
-   on conflict (id) do update set state = excluded.state, attempts = delivery_log.attempts || excluded.attempts,
-     next_attempt_at = excluded.next_attempt_at`,
+  `insert into delivery_log (id, webhook_id, event_id, event_type, created_at, state, attempts, next_attempt_at, record)
+   select id, webhook_id, event_id, event_type, created_at, state, jsonb_build_array(attempt), next_attempt_at, record
+   from unnest($1::text[], $2::text[], $3::uuid[], $4::text[], $5::timestamptz[], $6::text[], $7::jsonb[], $8::timestamptz[], $9::text[])
+     as entry (id, webhook_id, event_id, event_type, created_at, state, attempt, next_attempt_at, record)
+   on conflict (id) do update set state = excluded.state, next_attempt_at = excluded.next_attempt_at,
+     attempts = case when jsonb_array_length(delivery_log.attempts) < ${MOST_ATTEMPTS} then delivery_log.attempts
+                     else delivery_log.attempts - 0 end || excluded.attempts`,
 )
 
 /** Records attempts, in the transaction that concludes them. */
@@ -59,6 +65,7 @@ export async function logAttempts(tx: Tx, entries: readonly LogEntry[]): Promise
     entries.map(({ state }) => state),
     entries.map(({ attempt }) => JSON.stringify(attempt)),
     entries.map(({ nextAttemptAt }) => nextAttemptAt?.toISOString() ?? null),
+    entries.map(({ delivery }) => delivery.record),
   )
 }
 
@@ -69,6 +76,15 @@ const DROP_RETRIED = sql<unknown, [webhookId: string]>(
 /** Records that what a webhook was still retrying is dropped. */
 export async function logDropped(tx: Tx, webhookId: string): Promise<void> {
   await tx.query(DROP_RETRIED, webhookId)
+}
+
+const DROP_ONE = sql<unknown, [id: string]>(
+  `update delivery_log set state = 'dropped', next_attempt_at = null where id = $1`,
+)
+
+/** Records that a delivery ended without a further attempt, because its message was deleted. */
+export async function logGone(tx: Tx, id: string): Promise<void> {
+  await tx.query(DROP_ONE, id)
 }
 
 export interface LogRow {
@@ -82,15 +98,16 @@ export interface LogRow {
   readonly next_attempt_at: Date | null
 }
 
-const COLUMNS = 'id, webhook_id, event_id, event_type, created_at, state, attempts, next_attempt_at'
+/** The columns of a `LogRow`. */
+export const LOG_COLUMNS = 'id, webhook_id, event_id, event_type, created_at, state, attempts, next_attempt_at'
 type Place = [webhookId: string, createdAt: string | null, id: string | null, limit: number]
 
 const SELECT_NEWEST_FIRST = sql<LogRow, Place>(
-  `select ${COLUMNS} from delivery_log where webhook_id = $1 and ($2::timestamptz is null or (created_at, id) < ($2, $3))
+  `select ${LOG_COLUMNS} from delivery_log where webhook_id = $1 and ($2::timestamptz is null or (created_at, id) < ($2, $3))
    order by created_at desc, id desc limit $4`,
 )
 const SELECT_OLDEST_FIRST = sql<LogRow, Place>(
-  `select ${COLUMNS} from delivery_log where webhook_id = $1 and ($2::timestamptz is null or (created_at, id) > ($2, $3))
+  `select ${LOG_COLUMNS} from delivery_log where webhook_id = $1 and ($2::timestamptz is null or (created_at, id) > ($2, $3))
    order by created_at, id limit $4`,
 )
 

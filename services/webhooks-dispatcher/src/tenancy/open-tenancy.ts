@@ -32,6 +32,8 @@ export function openTenancy({ kafka, db, log, timers }: OpenTenancyOptions): Ten
   })
 }
 
+type TenancyOperation = 'webhooks-dispatcher.purgeInbox' | 'webhooks-dispatcher.endWebhooks'
+
 /**
  * Internal operations of the gateway: status of deleted inboxes, and ending the webhooks of organizations that are
  * taken over.
@@ -39,7 +41,7 @@ export function openTenancy({ kafka, db, log, timers }: OpenTenancyOptions): Ten
 export function tenancyRoutes(
   tenancy: Tenancy,
   { db, timers }: Pick<OpenTenancyOptions, 'db' | 'timers'>,
-): InternalHandlers<'webhooks-dispatcher'> {
+): Pick<InternalHandlers<'webhooks-dispatcher'>, TenancyOperation> {
   return {
     'webhooks-dispatcher.purgeInbox': tenancy.purgeInbox,
 

@@ -53,7 +53,7 @@ export async function testWebhook(
       created_at: new Date().toISOString(),
     }
     const delivery = { id, webhook_id: webhook.id, event_id: eventId, event_type: TEST_EVENT }
-    await addDeliveries(tx, new Map([[eventId, JSON.stringify(event)]]), [delivery])
+    await addDeliveries(tx, new Map([[eventId, { body: JSON.stringify(event), record: null }]]), [delivery])
     await timers.schedule(tx, { kind: 'webhook-delivery', key: id, payload: {} })
   })
   return { delivery_id: id, event_id: eventId }

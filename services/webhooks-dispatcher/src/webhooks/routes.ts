@@ -14,7 +14,10 @@ export interface WebhookRouteOptions extends CreateOptions, UpdateOptions {
   readonly cursors: Cursors
 }
 
-export function webhookRoutes(deps: WebhookRouteOptions): Handlers<'webhooks-dispatcher'> {
+/** The operations on webhooks and their logs; what sends a delivery again is elsewhere. */
+export function webhookRoutes(
+  deps: WebhookRouteOptions,
+): Omit<Handlers<'webhooks-dispatcher'>, 'webhooks.retryDelivery'> {
   const { db, box, cursors } = deps
   return {
     'webhooks.create': async ({ caller, body }) => createdRecord(await createWebhook(deps, caller, body), box, caller),

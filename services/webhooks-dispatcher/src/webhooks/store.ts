@@ -177,6 +177,8 @@ const UPDATE_ONE = sql<
   `update webhooks set event_types = $2, pod_ids = $3, inbox_uids = $4, inbox_ids = $5, enabled = $6,
      visible_labels = coalesce($7, visible_labels),
      active_since = case when $6 and not enabled then now() else active_since end,
+     matching_since = case when (event_types, pod_ids, inbox_uids, visible_labels) is distinct from ($2, $3, $4, coalesce($7, visible_labels))
+       then now() else matching_since end,
      updated_at = case when (event_types, pod_ids, inbox_uids, enabled) is distinct from ($2, $3, $4, $6) then now() else updated_at end
    where id = $1 returning ${COLUMNS}`,
 )

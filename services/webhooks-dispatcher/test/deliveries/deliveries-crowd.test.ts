@@ -41,6 +41,8 @@ const countDeliveries = sql<{ count: number }, [webhookId: string]>(
   'select count(*)::int as count from deliveries where webhook_id = $1',
 )
 
+const lockClock = sql<unknown, [webhookId: string]>('select 1 from webhooks where id = $1 for no key update')
+
 function nothingRemains(): Promise<unknown> {
   return waitFor(
     async () => {
@@ -67,6 +69,27 @@ describe('a receiver that does not answer', () => {
     expect(slow.requests).toHaveLength(LIMITS.webhook.inFlight)
     expect((await dispatcher.db.query(countDeliveries, slowId))[0]?.count).toBe(65)
   }, 30_000)
+})
+
+describe('a webhook all of whose attempts fail', () => {
+  it('does not delay others, even while its failures cannot be counted', async () => {
+    const [failing, healthy] = [await receive(), await receive()]
+    failing.always(500)
+    const [caller, other] = [callerOf(), callerOf()]
+    const failingId = await subscribe(caller, failing)
+    await subscribe(other, healthy)
+    // What every failed attempt of the webhook waits for.
+    await dispatcher.db.transaction(async (tx) => {
+      await tx.query(lockClock, failingId)
+      await publish(scopeOf(caller), 80)
+      await waitFor(() => failing.requests.length === LIMITS.webhook.inFlight, { what: 'ten requests' })
+      await publish(scopeOf(caller), 5)
+      await publish(scopeOf(other), 5)
+      await waitFor(() => healthy.requests.length === 5, { what: 'the events of the other webhook', timeout: 5_000 })
+      expect(failing.requests).toHaveLength(LIMITS.webhook.inFlight)
+    })
+    await waitFor(() => failing.requests.length >= 85, { what: 'the attempts to go on', timeout: 30_000 })
+  }, 60_000)
 })
 
 describe('a burst of more events than a webhook may have requests', () => {

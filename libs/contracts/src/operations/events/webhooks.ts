@@ -62,6 +62,7 @@ function isWebhookUrl(text: string): boolean {
 }
 
 const params = z.object({ webhook_id: idParam })
+const deliveryParams = params.extend({ delivery_id: idParam })
 
 /** What naming restricted event types needs beside the right to the operation (events 4). */
 const GATES = ['label_spam_read', 'label_blocked_read', 'label_unauthenticated_read', 'calendar_event_read'] as const
@@ -196,5 +197,18 @@ export const webhookOperations = group({
     params,
     query: z.object(orderedPageQuery),
     response: z.object({ ...PAGE, deliveries: z.array(webhookDelivery) }),
+  }),
+  'webhooks.retryDelivery': define({
+    ...BASE,
+    ...WEBHOOK,
+    id: 'webhooks.retryDelivery',
+    method: 'POST',
+    path: '/webhooks/{webhook_id}/deliveries/{delivery_id}/retry',
+    permission: 'webhook_update',
+    summary: 'Send a delivery again, or now if it is retried anyway, under the same svix-id',
+    errors: ['conflict'],
+    params: deliveryParams,
+    body: z.object({}),
+    response: webhookDelivery,
   }),
 })

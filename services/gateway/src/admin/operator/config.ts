@@ -27,7 +27,17 @@ export function configureQueue(given: z.output<typeof queueEnvironment>) {
 }
 export type QueueConfig = ReturnType<typeof configureQueue>
 
-/** The logged-in user, for the audit log and that of mail-send. A container may run under a user id that has no name. */
+const LOG_OWNER = ['webhooks-dispatcher'] as const
+
+/** The part that commands on webhooks need. */
+export const webhookLogEnvironment = peerVariables(LOG_OWNER)
+
+export function configureWebhookLog(given: z.output<typeof webhookLogEnvironment>) {
+  return { dispatcher: peersOf(LOG_OWNER, given).of('webhooks-dispatcher'), operator: userName() }
+}
+export type WebhookLogConfig = ReturnType<typeof configureWebhookLog>
+
+/** The logged-in user, for the audit log and the logs of other services. A container may run under a user id that has no name. */
 function userName(): string {
   try {
     return userInfo().username

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import type { DeliveryQueue } from '../operator/delivery-queue.ts'
 import type { Operator } from '../operator/operator.ts'
+import type { WebhookLog } from '../operator/webhook-log.ts'
 
 /** The input and output of a command. */
 export interface Console {
@@ -8,6 +9,8 @@ export interface Console {
   operator(): Operator
   /** The outbound queue of mail-send; opened on first use too. */
   queue(): DeliveryQueue
+  /** The delivery log of webhooks-dispatcher; opened on first use too. */
+  webhooks(): WebhookLog
   /** Prints a line of the result, for a person or a script. */
   print(line: string): void
   /** Prints a line about progress or an error. */
@@ -17,7 +20,7 @@ export interface Console {
 }
 
 /** Standard output and error of this process; questions are asked only on a terminal. */
-export function processConsole(open: Pick<Console, 'operator' | 'queue'>): Console {
+export function processConsole(open: Pick<Console, 'operator' | 'queue' | 'webhooks'>): Console {
   return {
     ...open,
     print: (line) => void process.stdout.write(`${line}\n`),

@@ -1,4 +1,4 @@
-import { InFlight } from '../../src/delivery/in-flight.ts'
+import { InFlight } from '../../../src/delivery/in-flight.ts'
 
 const now = 1_000_000
 

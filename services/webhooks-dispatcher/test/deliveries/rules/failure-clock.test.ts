@@ -1,4 +1,4 @@
-import { afterFailure, type FailureClock, STOPPED } from '../../src/delivery/failure-clock.ts'
+import { afterFailure, type FailureClock, STOPPED } from '../../../src/delivery/failure-clock.ts'
 
 const HOUR = 3_600_000
 const start = Date.UTC(2026, 0, 1)
@@ -7,7 +7,7 @@ const start = Date.UTC(2026, 0, 1)
 function failAt(...hours: number[]): { clock: FailureClock; disabledAt: number | undefined } {
   let clock: FailureClock = STOPPED
   for (const hour of hours) {
-    const { disable, ...next } = afterFailure(clock, new Date(start + hour * HOUR))
+    const { disable, warn: _, ...next } = afterFailure(clock, new Date(start + hour * HOUR))
     clock = next
     if (disable) return { clock, disabledAt: hour }
   }
@@ -29,6 +29,17 @@ describe('the failure clock', () => {
 
   it('starts a new window at a failure more than a day after the first', () => {
     expect(failAt(0, 25).clock.failingSince).toEqual(new Date(start + 25 * HOUR))
+  })
+
+  it('asks for one warning, when it has run for two and a half days', () => {
+    const warned: number[] = []
+    let clock: FailureClock = STOPPED
+    for (let hour = 0; hour < 12 + 5 * 24; hour += 6) {
+      const { warn, disable: _, ...next } = afterFailure(clock, new Date(start + hour * HOUR))
+      clock = next
+      if (warn) warned.push(hour)
+    }
+    expect(warned).toEqual([12 + 60])
   })
 
   it('disables after five days of failures only, and not before', () => {

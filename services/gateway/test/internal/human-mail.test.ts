@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto'
+import { ServiceClient, UpstreamRejectedError } from '@restante/service/http'
+import { PEER_KEY, startGateway, type TestGateway } from '../gateway.ts'
+
+describe('gateway.mailHuman', () => {
+  let gateway: TestGateway
+  let dispatcher: ServiceClient<'webhooks-dispatcher'>
+
+  beforeAll(async () => {
+    gateway = await startGateway()
+    dispatcher = new ServiceClient({ from: 'webhooks-dispatcher', to: 'gateway', url: gateway.url, key: PEER_KEY })
+  })
+  afterAll(async () => {
+    await dispatcher.stop()
+    await gateway.stop()
+  })
+
+  async function organizationOf(humanEmail: string | null, authenticationType: string | null): Promise<string> {
+    const { id } = await gateway.organization()
+    await gateway.db.orm.organization.update({ where: { id }, data: { humanEmail, authenticationType } })
+    return id
+  }
+  const mail = (organization_id: string, id = randomUUID()) =>
+    dispatcher.call('gateway.mailHuman', { id, organization_id, subject: 'A webhook is failing', text: 'Since days.' })
+  const newHuman = () => `human-${randomUUID()}@people.test`
+
+  it.each([
+    ['a code has verified', 'agent_verified'],
+    ['the operator has set', null],
+  ])('mails the human that %s, and hands the id on', async (_what, type) => {
+    const [human, id] = [newHuman(), randomUUID()]
+    expect(await mail(await organizationOf(human, type), id)).toEqual({ mailed: true })
+    expect(gateway.behind.systemMails.at(-1)).toEqual({
+      id,
+      to: human,
+      subject: 'A webhook is failing',
+      text: 'Since days.',
+    })
+  })
+
+  it('mails nobody where the human is unverified, absent or cannot be mailed, and none of an unknown organization', async () => {
+    const before = gateway.behind.systemMails.length
+    expect(await mail(await organizationOf(newHuman(), 'agent_unverified'))).toEqual({ mailed: false })
+    expect(await mail(await organizationOf(null, null))).toEqual({ mailed: false })
+    expect(await mail(randomUUID())).toEqual({ mailed: false })
+    expect(gateway.behind.systemMails).toHaveLength(before)
+    const human = newHuman()
+    gateway.behind.unmailable.add(human)
+    expect(await mail(await organizationOf(human, 'agent_verified'))).toEqual({ mailed: false })
+  })
+
+  it('fails when mail-send does not answer, so that the call is repeated', async () => {
+    const id = await organizationOf(newHuman(), 'agent_verified')
+    gateway.behind.down = true
+    const failure = await mail(id).catch((error: unknown) => error)
+    gateway.behind.down = false
+    expect(failure).toBeInstanceOf(Error)
+    expect(failure).not.toBeInstanceOf(UpstreamRejectedError)
+  })
+})

@@ -1,0 +1,170 @@
+import { Database, sql } from '@restante/service/database'
+import { WebhookReceiver, waitFor } from '@restante/testkit'
+import { startDispatcher, type TestDispatcher } from '../dispatcher.ts'
+import { Subscription } from '../requested/subscription.ts'
+
+let dispatcher: TestDispatcher
+let gatewayDb: Database
+let receiver: WebhookReceiver
+beforeAll(async () => {
+  dispatcher = await startDispatcher()
+  gatewayDb = new Database({ url: dispatcher.gateway.databaseUrl, applicationName: 'test' })
+}, 60_000)
+afterAll(async () => {
+  await gatewayDb.stop()
+  await dispatcher.stop()
+}, 60_000)
+beforeEach(async () => {
+  receiver = await new WebhookReceiver().start()
+  receiver.always(500)
+  dispatcher.mail.mails.clear()
+  dispatcher.mail.sends = 0
+})
+afterEach(async () => {
+  await dispatcher.clear()
+  await receiver.stop()
+})
+
+const setHuman = sql<unknown, [organizationId: string, human: string, type: string | null]>(
+  'update organizations set human_email = $2, authentication_type = $3 where id = $1',
+)
+const setClock = sql<unknown, [webhookId: string, hours: number]>(
+  `update webhooks set failing_since = now() - interval '1 hour' * ($2 + 12), clock_started_at = now() - interval '1 hour' * $2 where id = $1`,
+)
+const ageMail = sql<unknown, [organizationId: string]>(
+  `update warned_organizations set mailed_at = mailed_at - interval '1 day' where organization_id = $1`,
+)
+const notices = sql<{ count: number }, [webhookId: string]>(
+  'select count(*)::int as count from webhook_notices where webhook_id = $1',
+)
+
+/** A webhook that fails, of an organization with a human. */
+async function failing(human = `human-${crypto.randomUUID()}@people.test`, type: string | null = 'agent_verified') {
+  const own = await Subscription.make(dispatcher, receiver, { url: `${receiver.url}/secret-path?token=secret-token` })
+  await gatewayDb.query(setHuman, own.tenant.id, human, type)
+  return { own, human }
+}
+
+/** Makes an attempt fail when the clock has run for this long. */
+async function failAfter(own: Subscription, hours: number): Promise<void> {
+  await dispatcher.db.query(setClock, own.id, hours)
+  const known = receiver.requests.length
+  await own.receive()
+  await waitFor(() => receiver.requests.length > known, { what: 'the attempt' })
+}
+
+const mailsTo = (human: string) => [...dispatcher.mail.mails.values()].filter(({ to }) => to === human)
+const mailed = (human: string, count = 1) =>
+  waitFor(() => mailsTo(human).length >= count && mailsTo(human), {
+    what: `${count} mails to the human`,
+    timeout: 20_000,
+  })
+const concluded = (own: Subscription) =>
+  waitFor(async () => (await dispatcher.db.query(notices, own.id))[0]?.count === 0, {
+    what: 'the mail to be concluded',
+  })
+
+describe('the owner of a failing webhook', () => {
+  it('is mailed once at half the time, and at the disabling, a day apart at least', async () => {
+    const { own, human } = await failing()
+    await failAfter(own, 59)
+    await failAfter(own, 61)
+    const [first] = await mailed(human)
+    expect(first?.subject).toBe('A webhook is failing')
+    expect(first?.text).toContain(`${own.id} at ${new URL(receiver.url).host}\n  failing since `)
+    expect(first?.text).toContain('failures: status 500')
+    await concluded(own)
+    await failAfter(own, 70)
+    await failAfter(own, 121)
+    await waitFor(async () => (await own.log()).some(({ state }) => state === 'dropped'), { what: 'the disabling' })
+    await dispatcher.hurry()
+    expect(mailsTo(human)).toHaveLength(1)
+    await dispatcher.db.query(ageMail, own.tenant.id)
+    const [, second] = await waitFor(
+      async () => {
+        await dispatcher.hurry()
+        return mailsTo(human).length === 2 && mailsTo(human)
+      },
+      { what: 'the second mail', timeout: 20_000 },
+    )
+    expect(second?.subject).toBe('A webhook is disabled')
+    expect(second?.text).toContain('disabled, failing since')
+  })
+
+  it('reads ids, hosts and kinds of failure, and nothing of a path, a secret or an event', async () => {
+    const { own, human } = await failing()
+    await failAfter(own, 61)
+    const [mail] = await mailed(human)
+    for (const secret of ['secret-path', 'secret-token', own.secret, 'customer.test', 'Order 1182'])
+      expect(JSON.stringify(mail)).not.toContain(secret)
+  })
+
+  it('gets one mail about several webhooks', async () => {
+    const { own, human } = await failing()
+    await dispatcher.db.query(
+      sql<unknown, [id: string]>('insert into warned_organizations values ($1, now())'),
+      own.tenant.id,
+    )
+    const body = { url: receiver.url, event_types: ['message.received'] }
+    const other = await dispatcher.webhook(own.caller, body)
+    await dispatcher.db.query(setClock, other.webhook_id, 121)
+    await failAfter(own, 61)
+    await waitFor(
+      async () => {
+        const counts = await Promise.all([own.id, other.webhook_id].map((id) => dispatcher.db.query(notices, id)))
+        return counts.every(([row]) => row?.count === 1)
+      },
+      { what: 'both notices' },
+    )
+    await dispatcher.db.query(ageMail, own.tenant.id)
+    await dispatcher.hurry()
+    const [mail] = await mailed(human)
+    expect(mail?.subject).toBe('Webhooks are disabled')
+    for (const id of [own.id, other.webhook_id]) expect(mail?.text).toContain(id)
+  })
+
+  it('gets the same mail again, which is one, when the answer to the first was lost', async () => {
+    const { own, human } = await failing()
+    dispatcher.mail.failing = 503
+    await failAfter(own, 61)
+    await waitFor(
+      async () => {
+        await dispatcher.hurry()
+        return dispatcher.mail.sends >= 2
+      },
+      { what: 'the mail to be handed over again', timeout: 30_000 },
+    )
+    await concluded(own)
+    expect(mailsTo(human)).toHaveLength(1)
+  })
+
+  it('gets no mail when the webhook has recovered before it was written', async () => {
+    const { own, human } = await failing()
+    await dispatcher.db.query(
+      sql<unknown, [id: string]>('insert into warned_organizations values ($1, now())'),
+      own.tenant.id,
+    )
+    await failAfter(own, 61)
+    await own.logged(1, 'retrying')
+    receiver.always(200)
+    await own.receive()
+    await waitFor(async () => (await own.log()).some(({ state }) => state === 'delivered'), { what: 'the success' })
+    await dispatcher.db.query(ageMail, own.tenant.id)
+    await waitFor(
+      async () => {
+        await dispatcher.hurry()
+        return (await dispatcher.db.query(notices, own.id))[0]?.count === 0
+      },
+      { what: 'the warning to be concluded', timeout: 20_000 },
+    )
+    expect(mailsTo(human)).toEqual([])
+  })
+
+  it.each([['was not verified', 'agent_unverified']])('gets no mail when the address %s', async (_what, type) => {
+    const { own, human } = await failing(undefined, type)
+    await failAfter(own, 61)
+    await own.logged(1, 'retrying')
+    await concluded(own)
+    expect(mailsTo(human)).toEqual([])
+  })
+})
