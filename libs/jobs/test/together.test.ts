@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+import { sql } from '@restante/service/database'
 import { SharedEffect } from '../src/index.ts'
 import { ahead, at, effect, never, Stack, type TestTimers, until } from './stack.ts'
 
@@ -82,6 +84,23 @@ describe('attempts that end together', () => {
     await until(async () => (await stack.rows()).length === 0)
     await until(async () => (await stack.effects()).length === ATTEMPTS - 1)
     expect((await stack.effects()).map(({ key }) => key).sort()).toEqual(keys.filter((key) => key !== 'k03'))
+  })
+
+  it('have no effect where another attempt at the same timer, which ends at the same time, has the lease', async () => {
+    const timers = stack.timers()
+    const shared = new SharedEffect<string>(stack.db, async (tx, items) => {
+      for (const item of items) await effect(tx, item)
+    })
+    await at(stack.db, timers, 'k')
+    const [overtaken, current] = [randomUUID(), randomUUID()]
+    const [timer] = await stack.db.query(
+      sql<{ id: string }, [lease: string]>('update timers set lease_id = $1 returning id'),
+      current,
+    )
+    const end = (lease: string) => shared.commit({ id: timer?.id ?? '', lease }, lease)
+    expect(await Promise.all([end(overtaken), end(current)])).toEqual([false, true])
+    expect((await stack.effects()).map(({ key }) => key)).toEqual([current])
+    expect(await stack.rows()).toEqual([])
   })
 
   it('have their effect although another transaction had a timer locked', async () => {
