@@ -8,7 +8,7 @@ import { waitFor } from '@restante/testkit'
 import { missingPython, pythonEnvironment } from './python/environment.ts'
 import { type Example, examplesIn } from './support/fenced.ts'
 import { codeFor, mailTo } from './support/mail.ts'
-import { describeWith } from './support/programs.ts'
+import { describeWith } from './support/programs/programs.ts'
 import { type Suite, useSystem } from './support/suite.ts'
 import { clientOf, newUsername } from './support/tenants.ts'
 

@@ -1,7 +1,7 @@
 import { topics } from '@restante/contracts/events'
 import { engines, waitFor } from '@restante/testkit'
 import { mailTo } from '../support/mail.ts'
-import { describeWith, output } from '../support/programs.ts'
+import { describeWith, output } from '../support/programs/programs.ts'
 import { deliveryReport } from '../support/reports.ts'
 import { useSystem } from '../support/suite.ts'
 import { newUsername } from '../support/tenants.ts'

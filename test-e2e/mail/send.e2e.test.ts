@@ -1,8 +1,8 @@
-import { operate, type StreamClient, waitFor } from '@restante/testkit'
+import { operate, waitFor } from '@restante/testkit'
 import { AgentMail } from 'agentmail'
 import { arrival, inboxWithMail } from '../support/mail.ts'
 import { deliveryReport } from '../support/reports.ts'
-import { openStream } from '../support/streams.ts'
+import { eventAbout, eventsAbout, openStream } from '../support/streams.ts'
 import { useSystem } from '../support/suite.ts'
 import { createTenant, newUsername } from '../support/tenants.ts'
 
@@ -14,14 +14,6 @@ describe('outgoing mail', () => {
   const address = (prefix?: string) => system.peer.address(newUsername(prefix))
   const labelsOf = async (inboxId: string, messageId: string) => (await messages().get(inboxId, messageId)).labels
 
-  /** Events about one message, by type and in order of arrival. */
-  const about = (stream: StreamClient, messageId: string) =>
-    stream.events.filter((event) => JSON.stringify(event).includes(JSON.stringify(messageId)))
-  const eventOf = (stream: StreamClient, messageId: string, type: string, timeout = 10_000) =>
-    waitFor(() => about(stream, messageId).find((event) => event['event_type'] === type), {
-      what: `${type} of ${messageId}`,
-      timeout,
-    })
   const listen = (inboxId: string) => openStream(system.endpoints, system.tenant.key, { inbox_ids: [inboxId] })
 
   describe('a sent mail', () => {
@@ -63,10 +55,11 @@ describe('outgoing mail', () => {
       const to = [address(), address()]
       const { messageId, threadId } = await messages().send(inboxId, { to, subject: 'Two', text: 'Hello both' })
       await waitFor(async () => (await labelsOf(inboxId, messageId)).includes('delivered'), { what: 'the delivery' })
-      const delivered = () => about(stream, messageId).filter((event) => event['event_type'] === 'message.delivered')
+      const delivered = () =>
+        eventsAbout(stream, messageId).filter((event) => event['event_type'] === 'message.delivered')
       await waitFor(() => delivered().flatMap(recipientsOf).length === 2, { what: 'both deliveries on the stream' })
       expect(delivered().flatMap(recipientsOf).sort()).toEqual(to.toSorted())
-      expect(about(stream, messageId).filter((event) => event['event_type'] === 'message.sent')).toMatchObject([
+      expect(eventsAbout(stream, messageId).filter((event) => event['event_type'] === 'message.sent')).toMatchObject([
         { send: { inbox_id: inboxId, thread_id: threadId, recipients: expect.arrayContaining(to) } },
       ])
       await stream.close()
@@ -128,9 +121,9 @@ describe('outgoing mail', () => {
       expect(await labelsOf(inboxId, messageId)).not.toContain('delayed')
       expect(seen).toContain('delayed')
       await system.peer.server.next(to)
-      await eventOf(stream, messageId, 'message.delivered')
+      await eventAbout(stream, messageId, 'message.delivered')
       expect(
-        about(stream, messageId)
+        eventsAbout(stream, messageId)
           .map((event) => event['event_type'])
           .sort(),
       ).toEqual(['message.delivered', 'message.sent'])
@@ -152,10 +145,10 @@ describe('outgoing mail', () => {
       system.peer.server.answerRecipient(gone, '550 5.1.1 no such mailbox')
       const stream = await listen(inboxId)
       const { messageId } = await messages().send(inboxId, { to: [gone, here], subject: 'Half', text: 'Hello' })
-      expect(await eventOf(stream, messageId, 'message.bounced')).toMatchObject({
+      expect(await eventAbout(stream, messageId, 'message.bounced')).toMatchObject({
         bounce: { type: 'Permanent', sub_type: 'NoEmail', recipients: [{ address: gone, status: 'bounced' }] },
       })
-      expect(recipientsOf(await eventOf(stream, messageId, 'message.delivered'))).toEqual([here])
+      expect(recipientsOf(await eventAbout(stream, messageId, 'message.delivered'))).toEqual([here])
       expect(await labelsOf(inboxId, messageId)).toEqual(expect.arrayContaining(['sent', 'bounced', 'delivered']))
       const again = messages().send(inboxId, { to: gone, subject: 'Again', text: 'Hello?' })
       await expect(again).rejects.toMatchObject({
@@ -171,7 +164,7 @@ describe('outgoing mail', () => {
       system.peer.server.answerRecipient(to, ...Array.from({ length: 50 }, () => '450 4.2.0 later' as const))
       const stream = await listen(inboxId)
       const { messageId } = await messages().send(inboxId, { to, subject: 'Never', text: 'Hello?' })
-      expect(await eventOf(stream, messageId, 'message.bounced', 20_000)).toMatchObject({
+      expect(await eventAbout(stream, messageId, 'message.bounced', 20_000)).toMatchObject({
         bounce: { type: 'Transient', sub_type: 'General' },
       })
       expect(await labelsOf(inboxId, messageId)).not.toContain('delayed')
@@ -187,12 +180,12 @@ describe('outgoing mail', () => {
       const stream = await listen(inboxId)
       const { messageId } = await messages().send(inboxId, { to, subject: 'Late', text: 'Hello?' })
       const { mailFrom } = await system.peer.server.next(to)
-      await eventOf(stream, messageId, 'message.delivered')
+      await eventAbout(stream, messageId, 'message.delivered')
       await system.peer.send({
         envelope: { from: '', to: mailFrom },
         raw: deliveryReport({ reporter: system.peer.domain, returnPath: mailFrom, recipient: to, status: '5.1.1' }),
       })
-      expect(await eventOf(stream, messageId, 'message.bounced')).toMatchObject({
+      expect(await eventAbout(stream, messageId, 'message.bounced')).toMatchObject({
         bounce: { type: 'Permanent', sub_type: 'NoEmail', recipients: [{ address: to, status: 'bounced' }] },
       })
       await stream.close()
@@ -211,9 +204,9 @@ describe('outgoing mail', () => {
       const copy = await arrival(system, receiver, messageId)
       expect(copy).toMatchObject({ from: `Sender <${sender}>`, labels: ['received', 'unread'] })
       expect(copy.threadId).not.toBe(threadId)
-      await waitFor(() => about(stream, messageId).length === 3, { what: 'three events' })
+      await waitFor(() => eventsAbout(stream, messageId).length === 3, { what: 'three events' })
       expect(
-        about(stream, messageId)
+        eventsAbout(stream, messageId)
           .map((event) => event['event_type'])
           .sort(),
       ).toEqual(['message.delivered', 'message.received', 'message.sent'])

@@ -3,7 +3,7 @@ import { Router } from '@restante/service/http'
 import { missingPython, pythonEnvironment } from '../python/environment.ts'
 import { type Answers, runPython } from '../python/program.ts'
 import { codeFor, mailTo, SPAM_TEXT } from '../support/mail.ts'
-import { describeWith } from '../support/programs.ts'
+import { describeWith } from '../support/programs/programs.ts'
 import { useSystem } from '../support/suite.ts'
 import { newUsername } from '../support/tenants.ts'
 

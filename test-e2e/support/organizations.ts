@@ -124,7 +124,11 @@ export function pathTo(operation: OperationDefinition, prefix: Tier, named: Name
 
 type Owner = Pick<Tenant, 'client' | 'api' | 'key'>
 
-async function signUp({ endpoints }: Suite, human_email: string): Promise<Owner & { inboxId: string }> {
+/** Signs an agent up in the name of a human. */
+export async function signUp(
+  { endpoints }: Pick<Suite, 'endpoints'>,
+  human_email: string,
+): Promise<Owner & { inboxId: string }> {
   const anonymous = new Api(endpoints.gatewayUrl)
   const { body } = await anonymous.post('/v0/agent/sign-up', { username: newUsername('agent'), human_email })
   const key = String(body['api_key'])

@@ -54,6 +54,7 @@ const peers: readonly Program[] = [
   { what: 'Postfix', installed: () => onPath('postfix'), packages: ['postfix'] },
   { what: 'HAProxy', installed: () => onPath('haproxy'), packages: ['haproxy'] },
   { what: 'kcat', installed: () => onPath('kcat'), packages: ['kcat'] },
+  { what: 'Chromium', installed: () => onPath('chromium'), packages: ['chromium'] },
   {
     what: 'Python 3 with venv',
     installed: () => succeeds('python3', ['-c', 'import ensurepip, venv']),

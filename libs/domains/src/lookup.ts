@@ -7,16 +7,16 @@ import { registrableNames } from './rules.ts'
 const MOST = 100
 
 /**
- * Finds the registrations that addresses belong to. The domain of the installation, and names below it, cannot be
+ * Finds the registrations that addresses belong to. The domains of the installation, and names below them, cannot be
  * registered (domains 2.1): they cost no query. Others that are looked up at the same time share one.
  */
 export class DomainLookup {
-  readonly #ownDomain: string
+  readonly #ownDomains: ReadonlySet<string>
   readonly #questions: Batcher<string, readonly Registration[]>
 
-  /** @param ownDomain in lower case. */
-  constructor({ db, ownDomain }: { readonly db: Queryable; readonly ownDomain: string }) {
-    this.#ownDomain = ownDomain
+  /** @param ownDomains those of the installation, in lower case. */
+  constructor({ db, ownDomains }: { readonly db: Queryable; readonly ownDomains: ReadonlySet<string> }) {
+    this.#ownDomains = ownDomains
     this.#questions = new Batcher({
       maxItems: MOST,
       async work(asked) {
@@ -29,7 +29,7 @@ export class DomainLookup {
 
   /** @param domain lower case, in ASCII. @returns the registrations of its name and those above it. */
   async of(domain: string): Promise<readonly Registration[]> {
-    if (domain === this.#ownDomain || domain.endsWith(`.${this.#ownDomain}`)) return []
+    if (registrableNames(domain).some((name) => this.#ownDomains.has(name))) return []
     return this.#questions.add(domain)
   }
 }

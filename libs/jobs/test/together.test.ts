@@ -1,4 +1,7 @@
+import { randomUUID } from 'node:crypto'
+import { sql } from '@restante/service/database'
 import { SharedEffect } from '../src/index.ts'
+import { Deferrals } from '../src/working/deferrals.ts'
 import { ahead, at, effect, never, Stack, type TestTimers, until } from './stack.ts'
 
 const ATTEMPTS = 30
@@ -82,6 +85,40 @@ describe('attempts that end together', () => {
     await until(async () => (await stack.rows()).length === 0)
     await until(async () => (await stack.effects()).length === ATTEMPTS - 1)
     expect((await stack.effects()).map(({ key }) => key).sort()).toEqual(keys.filter((key) => key !== 'k03'))
+  })
+
+  /** A timer whose attempt has a lease, and the lease of an earlier attempt. */
+  async function leased(timers: TestTimers): Promise<{ id: string; overtaken: string; current: string }> {
+    await at(stack.db, timers, 'k')
+    const [overtaken, current] = [randomUUID(), randomUUID()]
+    const lease = sql<{ id: string }, [lease: string]>('update timers set lease_id = $1 returning id')
+    const [timer] = await stack.db.query(lease, current)
+    return { id: timer?.id ?? '', overtaken, current }
+  }
+
+  it('are deferred to the time of the attempt that has the lease, and not of one that was overtaken', async () => {
+    const { id, overtaken, current } = await leased(stack.timers())
+    const deferrals = new Deferrals(stack.db)
+    const times = [ahead(90_000), ahead(60_000)] as const
+    const deferred = [
+      deferrals.defer({ id, lease: overtaken }, times[0]),
+      deferrals.defer({ id, lease: current }, times[1]),
+    ]
+    expect(await Promise.all(deferred)).toEqual([false, true])
+    const [row] = await stack.db.query(sql<{ at: Date }>('select due_at as at from timers'))
+    expect(row?.at).toEqual(times[1])
+  })
+
+  it('have no effect where another attempt at the same timer, which ends at the same time, has the lease', async () => {
+    const timers = stack.timers()
+    const shared = new SharedEffect<string>(stack.db, async (tx, items) => {
+      for (const item of items) await effect(tx, item)
+    })
+    const { id, overtaken, current } = await leased(timers)
+    const end = (lease: string) => shared.commit({ id, lease }, lease)
+    expect(await Promise.all([end(overtaken), end(current)])).toEqual([false, true])
+    expect((await stack.effects()).map(({ key }) => key)).toEqual([current])
+    expect(await stack.rows()).toEqual([])
   })
 
   it('have their effect although another transaction had a timer locked', async () => {

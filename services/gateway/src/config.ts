@@ -5,11 +5,11 @@ import {
   type ConfigOf,
   configurationOf,
   cursorVariables,
-  defaultDomainVariables,
   type KitOf,
   loopbackExemption,
   redisCacheVariables,
   redisVariables,
+  sharedDomainVariables,
   systemSenderVariables,
 } from '@restante/kit'
 import { env } from '@restante/service/configuration'
@@ -65,7 +65,6 @@ const variables = z.object({
     .optional()
     .describe('API URL of the other region, named to callers that use its keys here'),
 
-  SHARED_DOMAINS: env.list().describe('Further domains that every organization may use'),
   RESERVED_USERNAMES: env
     .list()
     .describe('Further reserved local parts of shared domains. Dots, dashes and underscores are ignored'),
@@ -124,7 +123,7 @@ export const configuration = configurationOf('gateway', { peers: UPSTREAMS })
   .with(redisCacheVariables)
   .with(redisVariables)
   .with(cursorVariables)
-  .with(defaultDomainVariables)
+  .with(sharedDomainVariables)
   .with(systemSenderVariables)
   .with(loopbackExemption)
   .with(callerKeyVariables)
@@ -132,7 +131,10 @@ export const configuration = configurationOf('gateway', { peers: UPSTREAMS })
   .with({
     variables,
     check: (given) => [...internalProblems(given), ...displayNameProblems(given)],
-    configure: (given, { defaultDomain, publicUrl, redis, redisCache, systemSender, exemptLoopback }) => ({
+    configure: (
+      given,
+      { defaultDomain, sharedDomains, publicUrl, redis, redisCache, systemSender, exemptLoopback },
+    ) => ({
       internal: internalAddress(given),
       trustedProxies: given.TRUSTED_PROXIES,
       rateLimits: {
@@ -145,7 +147,7 @@ export const configuration = configurationOf('gateway', { peers: UPSTREAMS })
       otherRegionUrl: given.OTHER_REGION_URL,
       addresses: {
         defaultDomain,
-        sharedDomains: lowerCase([defaultDomain, ...given.SHARED_DOMAINS]),
+        sharedDomains,
         reservedUsernames: reservedUsernames({
           more: given.RESERVED_USERNAMES,
           freed: given.FREE_USERNAMES,

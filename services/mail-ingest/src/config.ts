@@ -6,7 +6,6 @@ import {
   clamdVariables,
   configurationOf,
   cursorVariables,
-  defaultDomainVariables,
   dnsVariables,
   type KitOf,
   loopbackExemption,
@@ -14,6 +13,7 @@ import {
   operatorVariables,
   redisCacheVariables,
   returnPathVariables,
+  sharedDomainVariables,
   together,
 } from '@restante/kit'
 import { env } from '@restante/service/configuration'
@@ -91,7 +91,7 @@ const variables = z.object({
   FEEDBACK_COPIES: env
     .flag(true)
     .describe(
-      'Store bounce and complaint reports, and notices about refused mail, in the inbox on DEFAULT_DOMAIN that sent the mail; custom domains have a switch of their own',
+      'Store bounce and complaint reports, and notices about refused mail, in the inbox on a shared domain that sent the mail; custom domains have a switch of their own',
     ),
 
   SENDER_AUTH: env
@@ -192,7 +192,7 @@ export const configuration = configurationOf('mail-ingest', { peers: ['gateway',
   .with(redisCacheVariables)
   .with(blobVariables)
   .with(cursorVariables)
-  .with(defaultDomainVariables)
+  .with(sharedDomainVariables)
   .with(returnPathVariables)
   .with(operatorVariables)
   .with(dnsVariables)

@@ -16,6 +16,8 @@ const valid = {
   GATEWAY_URL: 'http://127.0.0.1:3000',
 }
 
+const namesAt = (name: string) => [`postmaster@${name}.test`, `abuse@${name}.test`]
+
 describe('the configuration of mail-ingest', () => {
   it('has defaults that follow from the domain', () => {
     expect(configOf(valid)).toMatchObject({
@@ -67,6 +69,18 @@ describe('the configuration of mail-ingest', () => {
       expect(() => configOf({ ...valid, OPERATOR_ADDRESS: given })).toThrow(/- OPERATOR_ADDRESS /)
     },
   )
+
+  it('gives the operator the mail to postmaster and abuse of every shared domain', () => {
+    const { operator, sharedDomains } = configOf({ ...valid, SHARED_DOMAINS: 'Second.test, third.test' })
+    expect([...sharedDomains]).toEqual(['mail.test', 'second.test', 'third.test'])
+    expect([...operator.names].toSorted()).toEqual(
+      ['postmaster', ...['mail', 'second', 'third', 'bounces.mail'].flatMap(namesAt)].toSorted(),
+    )
+    expect(operator.isInside).toBe(false)
+    const reads = (address: string) => configOf({ ...valid, OPERATOR_ADDRESS: address, SHARED_DOMAINS: 'second.test' })
+    expect(reads('ops@second.test').operator.isInside).toBe(true)
+    expect(() => reads('abuse@second.test')).toThrow(/- OPERATOR_ADDRESS /)
+  })
 
   it('refuses an address of the operator among those of feedback loops', () => {
     expect(() => configOf({ ...valid, COMPLAINT_ADDRESSES: 'Abuse@mail.test=two.test' })).toThrow(

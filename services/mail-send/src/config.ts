@@ -7,7 +7,6 @@ import {
   clamdVariables,
   configurationOf,
   cursorVariables,
-  defaultDomainVariables,
   dnsVariables,
   encryptionVariables,
   type KitOf,
@@ -15,6 +14,7 @@ import {
   outboundVariables,
   redisVariables,
   returnPathVariables,
+  sharedDomainVariables,
   systemSenderVariables,
   together,
 } from '@restante/kit'
@@ -85,7 +85,10 @@ const variables = z.object({
   REPUTATION_COMPLAINTS: rates('0.5%,1%').describe('The same for complaints'),
   REPUTATION_EVERY: env.duration('30s').describe('Time between two looks at the rates'),
 
-  DKIM_SELECTOR: env.string().optional().describe('Selector of the key that signs for DEFAULT_DOMAIN'),
+  DKIM_SELECTOR: env
+    .string()
+    .optional()
+    .describe('Selector of the key that signs for DEFAULT_DOMAIN and SHARED_DOMAINS'),
   DKIM_KEY_FILE: env
     .string()
     .optional()
@@ -226,7 +229,7 @@ export const configuration = configurationOf('mail-send', { peers: ['gateway', '
   .with(redisVariables)
   .with(blobVariables)
   .with(encryptionVariables)
-  .with(defaultDomainVariables)
+  .with(sharedDomainVariables)
   .with(systemSenderVariables)
   .with(returnPathVariables)
   .with(operatorVariables)

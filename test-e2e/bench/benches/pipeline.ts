@@ -1,6 +1,6 @@
 import { SERVICES } from '@restante/contracts/vocabulary'
 import { peerDomain } from '../../stack/names.ts'
-import { isInstalled } from '../../support/programs.ts'
+import { isInstalled } from '../../support/programs/programs.ts'
 import { createTenant } from '../../support/tenants.ts'
 import type { Bench } from '../harness/bench.ts'
 import type { Figure } from '../harness/figures.ts'

@@ -1,5 +1,5 @@
 import { peerDomain } from '../../stack/names.ts'
-import { isInstalled } from '../../support/programs.ts'
+import { isInstalled } from '../../support/programs/programs.ts'
 import { createTenant } from '../../support/tenants.ts'
 import type { Bench, BenchContext } from '../harness/bench.ts'
 import type { Figure, Goal } from '../harness/figures.ts'

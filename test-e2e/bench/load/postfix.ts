@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import type { Endpoints } from '../../stack/endpoints.ts'
-import { Postfix } from '../../support/postfix.ts'
-import { isInstalled } from '../../support/programs.ts'
+import { Postfix } from '../../support/programs/postfix.ts'
+import { isInstalled } from '../../support/programs/programs.ts'
 import type { BenchContext } from '../harness/bench.ts'
 
 /**

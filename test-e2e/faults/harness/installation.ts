@@ -8,7 +8,7 @@ import { START_TIMEOUT } from '../../stack/connect.ts'
 import { currentRun } from '../../stack/run.ts'
 import { System } from '../../stack/system.ts'
 import { type OutsidePeer, openPeer } from '../../support/peers.ts'
-import { describeWith } from '../../support/programs.ts'
+import { describeWith } from '../../support/programs/programs.ts'
 import { createTenant, type Tenant } from '../../support/tenants.ts'
 import { Correspondent } from './correspondent.ts'
 import {

@@ -133,10 +133,13 @@ export function claimTimers<Payload>(): Statement<
     returning id, kind, key, due_at as "dueAt", attempt, payload, share, lease_id as lease`)
 }
 
-/** Locks timers for the rest of the transaction, if their attempts still have their leases, which are unique. */
-export const LOCK_TIMERS = sql<{ id: string }, [ids: readonly string[], leases: readonly string[]]>(
-  'select id from timers where id = any($1::uuid[]) and lease_id = any($2::uuid[]) for update skip locked',
-)
+/**
+ * Locks timers for the rest of the transaction, if their attempts still have their leases, which are unique. A lease tells
+ * an attempt from an earlier one at the same timer.
+ */
+export const LOCK_TIMERS = sql<{ id: string; lease: string }, [ids: readonly string[], leases: readonly string[]]>(`
+  select id, lease_id as lease from timers
+  where id = any($1::uuid[]) and lease_id = any($2::uuid[]) for update skip locked`)
 
 /** Locks the timer for the rest of the transaction, if this attempt still has its lease. */
 export const LOCK_TIMER = sql<{ id: string }, [id: string, lease: string]>(
@@ -170,16 +173,18 @@ export const POSTPONE_TIMER = sql<
 
 /** Postpones many timers, without those that are locked: see `claimTimers`. */
 export const POSTPONE_TIMERS = sql<
-  { id: string },
+  { lease: string },
   [ids: readonly string[], leases: readonly string[], dueAt: readonly string[]]
 >(`
-  with held as (
-    select id from timers where id = any($1::uuid[]) and lease_id = any($2::uuid[]) for update skip locked
+  with held as materialized (
+    select id, lease_id as lease from timers
+    where id = any($1::uuid[]) and lease_id = any($2::uuid[]) for update skip locked
   )
   update timers
-  set due_at = ($3::timestamptz[])[array_position($1::uuid[], id)], lease_id = null, leased_until = null
-  where id = any(array(select id from held))
-  returning id`)
+  set due_at = ($3::timestamptz[])[array_position($2::uuid[], held.lease)], lease_id = null, leased_until = null
+  from held
+  where timers.id = any(array(select id from held)) and timers.id = held.id
+  returning held.lease`)
 
 /** The delay in seconds of the timer that has been due longest among those without a valid lease. */
 export const MEASURE_LAG = sql<{ kind: string; seconds: number }, [kinds: string[]]>(`

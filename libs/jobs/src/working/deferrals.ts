@@ -24,8 +24,8 @@ export class Deferrals {
           deferred.map(({ timer }) => timer.lease),
           deferred.map(({ dueAt }) => dueAt.toISOString()),
         )
-        const ids = new Set(postponed.map(({ id }) => id))
-        return deferred.map(({ timer }) => ids.has(timer.id))
+        const leases = new Set(postponed.map(({ lease }) => lease))
+        return deferred.map(({ timer }) => leases.has(timer.lease))
       },
     })
   }

@@ -48,14 +48,14 @@ export class SharedEffect<Item> {
   async #conclude(tx: Tx, concluded: readonly Concluded<Item>[]): Promise<boolean[]> {
     const ids = concluded.map(({ timer }) => timer.id)
     const leases = concluded.map(({ timer }) => timer.lease)
-    const held = new Set((await tx.query(LOCK_TIMERS, ids, leases)).map(({ id }) => id))
-    const effective = concluded.filter(({ timer }) => held.has(timer.id))
+    const held = new Map((await tx.query(LOCK_TIMERS, ids, leases)).map(({ id, lease }) => [lease, id]))
+    const effective = concluded.filter(({ timer }) => held.has(timer.lease))
     if (effective.length > 0) {
       const items = effective.map(({ item }) => item)
       await this.apply(tx, items)
       // Deletes none that the effect postponed: that changes the lease.
-      await tx.query(COMPLETE_TIMERS, [...held], leases)
+      await tx.query(COMPLETE_TIMERS, [...held.values()], [...held.keys()])
     }
-    return concluded.map(({ timer }) => held.has(timer.id))
+    return concluded.map(({ timer }) => held.has(timer.lease))
   }
 }

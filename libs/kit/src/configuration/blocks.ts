@@ -113,12 +113,32 @@ export const outboundVariables = {
   }),
 }
 
-/** The domain of inboxes that are created without one. */
-export const defaultDomainVariables = {
+/** The domains of the installation: that of inboxes that are created without one, and others. */
+export const sharedDomainVariables = {
   variables: z.object({
     DEFAULT_DOMAIN: env.string().describe('Default domain of new inboxes; every organization may use it'),
+    SHARED_DOMAINS: env
+      .list()
+      .describe(
+        'Further domains that every organization may use, IDN in A-labels; the same for gateway, mail-ingest and mail-send',
+      ),
   }),
-  configure: (given: { DEFAULT_DOMAIN: string }) => ({ defaultDomain: given.DEFAULT_DOMAIN.toLowerCase() }),
+  configure: (given: SharedDomainsGiven) => ({
+    /** In lower case. */
+    defaultDomain: given.DEFAULT_DOMAIN.toLowerCase(),
+    /** In lower case, with the default one. */
+    sharedDomains: sharedDomainsOf(given),
+  }),
+}
+
+export interface SharedDomainsGiven {
+  readonly DEFAULT_DOMAIN: string
+  readonly SHARED_DOMAINS: readonly string[]
+}
+
+/** The domains that every organization may use, by the variables. Pure. */
+export function sharedDomainsOf({ DEFAULT_DOMAIN, SHARED_DOMAINS }: SharedDomainsGiven): ReadonlySet<string> {
+  return new Set([DEFAULT_DOMAIN, ...SHARED_DOMAINS].map((domain) => domain.toLowerCase()))
 }
 
 /** The sender of the installation's own mail. mail-send sends with it; the gateway reserves its address and name. */

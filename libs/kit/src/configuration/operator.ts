@@ -1,11 +1,12 @@
 import { env } from '@restante/service/configuration'
 import { z } from 'zod'
+import { type SharedDomainsGiven, sharedDomainsOf } from './blocks.ts'
 
 /** Who reads the mail to the installation itself, and at which addresses it arrives. */
 export interface Operator {
   /** Where the mail goes. */
   readonly address: string
-  /** Whether that is an inbox at DEFAULT_DOMAIN, which then gets the mail itself and no forwarded one. */
+  /** Whether that is an inbox on a shared domain, which then gets the mail itself and no forwarded one. */
   readonly isInside: boolean
   /** The addresses, normalized; `postmaster` without a domain is one of them (RFC 5321 4.5.1). */
   readonly names: ReadonlySet<string>
@@ -26,16 +27,15 @@ export const operatorVariables = {
       .string()
       .refine((address) => ADDRESS.test(address), 'must be a mail address')
       .describe(
-        'Mail address of the operator: gets the mail to postmaster@ and abuse@ of DEFAULT_DOMAIN and BOUNCE_DOMAIN; the same for mail-ingest and mail-send',
+        'Mail address of the operator: gets the mail to postmaster@ and abuse@ of DEFAULT_DOMAIN, SHARED_DOMAINS and BOUNCE_DOMAIN; the same for mail-ingest and mail-send',
       ),
   }),
   check: (given: OperatorGiven) => problemsOf(operatorOf(given)),
   configure: (given: OperatorGiven) => ({ operator: operatorOf(given) }),
 }
 
-interface OperatorGiven {
+interface OperatorGiven extends SharedDomainsGiven {
   readonly OPERATOR_ADDRESS: string
-  readonly DEFAULT_DOMAIN: string
   readonly BOUNCE_DOMAIN?: string | undefined
 }
 
@@ -46,17 +46,18 @@ function problemsOf({ address, names, bounces }: Operator): string[] {
 }
 
 /** The operator, by the variables. Pure. */
-export function operatorOf({ OPERATOR_ADDRESS: given, DEFAULT_DOMAIN, BOUNCE_DOMAIN }: OperatorGiven): Operator {
-  const shared = DEFAULT_DOMAIN.toLowerCase()
-  const bounces = (BOUNCE_DOMAIN ?? `bounces.${shared}`).toLowerCase()
+export function operatorOf({ OPERATOR_ADDRESS: given, BOUNCE_DOMAIN, ...domains }: OperatorGiven): Operator {
+  const shared = sharedDomainsOf(domains)
+  const own = domains.DEFAULT_DOMAIN.toLowerCase()
+  const bounces = (BOUNCE_DOMAIN ?? `bounces.${own}`).toLowerCase()
   const at = given.lastIndexOf('@')
   const domain = given.slice(at + 1).toLowerCase()
-  const names = [shared, bounces].flatMap((of) => LOCAL_PARTS.map((local) => `${local}@${of}`))
+  const names = [...shared, bounces].flatMap((of) => LOCAL_PARTS.map((local) => `${local}@${of}`))
   return {
     address: `${given.slice(0, at)}@${domain}`,
-    isInside: domain === shared,
+    isInside: shared.has(domain),
     names: new Set(['postmaster', ...names]),
     bounces,
-    mark: `postmaster@${shared}`,
+    mark: `postmaster@${own}`,
   }
 }

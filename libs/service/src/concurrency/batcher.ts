@@ -1,4 +1,4 @@
-import { isInfrastructureError } from '../errors/infrastructure.ts'
+import { isConflictError, isInfrastructureError } from '../errors/infrastructure.ts'
 
 interface Waiting<Item, Result> {
   readonly item: Item
@@ -20,7 +20,8 @@ export interface BatcherOptions<Item, Result> {
 /**
  * Combines the work of many callers where one call for many items costs as much as for one: a transaction, a call to
  * another service. The first caller does not wait; callers that arrive while a batch runs form the next one. An item
- * that makes a batch fail fails alone: unless the infrastructure is at fault, the items are retried one by one.
+ * that makes a batch fail fails alone: unless the infrastructure is at fault, the items are retried one by one. They are
+ * also retried after a deadlock, which only some of them can be part of.
  */
 export class Batcher<Item, Result> {
   readonly #options: BatcherOptions<Item, Result>
@@ -56,7 +57,8 @@ export class Batcher<Item, Result> {
       const results = await this.#options.work(batch.map(({ item }) => item))
       for (const [index, result] of results.entries()) batch[index]?.resolve(result)
     } catch (error) {
-      if (batch.length === 1 || isInfrastructureError(error)) for (const { reject } of batch) reject(error)
+      const isOutage = isInfrastructureError(error) && !isConflictError(error)
+      if (batch.length === 1 || isOutage) for (const { reject } of batch) reject(error)
       else for (const one of batch) await this.#work([one])
     }
   }

@@ -1,3 +1,3 @@
 export { ApiError, type ApiErrorOptions, invalid, notFound } from './api-error.ts'
-export { isInfrastructureError, UpstreamError } from './infrastructure.ts'
+export { isConflictError, isInfrastructureError, UpstreamError } from './infrastructure.ts'
 export { messageOf } from './message-of.ts'

@@ -74,3 +74,17 @@ export function isInfrastructureError(error: unknown): boolean {
   }
   return error.cause !== undefined && isInfrastructureError(error.cause)
 }
+
+/** A serialization failure, a deadlock, or Prisma's code for either. */
+const CONFLICTS = new Set(['40001', '40P01', 'P2034'])
+
+/**
+ * Whether PostgreSQL has certainly rolled a transaction back because of another one. It is an infrastructure error that
+ * says nothing about the next transaction.
+ */
+export function isConflictError(error: unknown): boolean {
+  if (!isError(error)) return false
+  const codes = [codeOf(error), sqlStateOf(error)]
+  if (codes.some((code) => code !== undefined && CONFLICTS.has(code))) return true
+  return error.cause !== undefined && isConflictError(error.cause)
+}

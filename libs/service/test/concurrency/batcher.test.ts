@@ -12,6 +12,8 @@ function controlled(atOnce = 1, most = 10) {
       begun.push([...items])
       await new Promise<void>((end) => ends.push(end))
       if (items.includes('outage')) throw new UpstreamError('not now')
+      if (items.length > 1 && items.includes('deadlock'))
+        throw Object.assign(new Error('deadlock detected'), { code: '40P01' })
       if (items.includes('bad')) throw new Error('no good')
       return items.map((item) => item.toUpperCase())
     },
@@ -64,6 +66,14 @@ describe('Batcher', () => {
     await turn()
     await goOn()
     expect((await all).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  })
+
+  it('retries items one by one after a deadlock, which the batch as a whole has not caused', async () => {
+    const { batches, goOn } = controlled()
+    const all = Promise.all(['a', 'deadlock', 'c'].map((item) => batches.add(item)))
+    await turn()
+    await goOn()
+    expect(await all).toEqual(['A', 'DEADLOCK', 'C'])
   })
 
   it('fails the whole batch in an outage, which retrying one by one would only prolong', async () => {

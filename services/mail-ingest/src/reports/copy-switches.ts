@@ -5,9 +5,9 @@ import type { Database } from '@restante/service/database'
 export interface CopySwitchesOptions {
   readonly db: Database
   readonly domains: DomainLookup
-  /** In lower case. */
-  readonly ownDomain: string
-  /** Whether inboxes on the own domain get copies. */
+  /** Those of the installation, in lower case. */
+  readonly ownDomains: ReadonlySet<string>
+  /** Whether inboxes on these get copies. */
   readonly shared: boolean
 }
 
@@ -31,10 +31,10 @@ export class CopySwitches {
     readonly address: string
     readonly organization_id: string
   }): Promise<boolean> {
-    const { ownDomain, shared, domains: lookup } = this.#options
+    const { ownDomains, shared, domains: lookup } = this.#options
     const normal = normalizeAddress(address)
     const domain = normal.slice(normal.lastIndexOf('@') + 1)
-    if (domain === ownDomain) return shared
+    if (ownDomains.has(domain)) return shared
     return registrationOf(domain, organization_id, await lookup.of(domain))?.feedback_enabled ?? false
   }
 }

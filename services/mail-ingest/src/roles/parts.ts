@@ -47,7 +47,7 @@ export async function openParts(kit: IngestKit, config: Config): Promise<Parts> 
   const bytes = new RawMailBytes({ db, blobs })
   const parser = openParser(kit, config)
   const addresses = new ServiceAddresses(config)
-  const domains = new DomainLookup({ db, ownDomain: config.defaultDomain })
+  const domains = new DomainLookup({ db, ownDomains: config.sharedDomains })
   const recipients = new RecipientLookup({ gateway: kit.peer('gateway'), addresses, domains, operator })
   const notifier = new Notifier(db, INBOUND_CHANNEL)
   const names = kit.use(new ReservedNames(db))
@@ -61,7 +61,7 @@ export async function openParts(kit: IngestKit, config: Config): Promise<Parts> 
     bytes,
     writer: new RawMailWriter({ names, blobs }),
     parser,
-    copySwitches: new CopySwitches({ db, domains, ownDomain: config.defaultDomain, shared: config.feedbackCopies }),
+    copySwitches: new CopySwitches({ db, domains, ownDomains: config.sharedDomains, shared: config.feedbackCopies }),
     recipients,
     openImage,
     acceptance: new Acceptance({ db, outbox, bytes, notify: notifier.notify }),

@@ -18,13 +18,17 @@ function counted() {
       return fixture.db.query(statement, ...values)
     },
   }
-  return { lookup: new DomainLookup({ db, ownDomain: 'restante.test' }), queries: () => queries }
+  return {
+    lookup: new DomainLookup({ db, ownDomains: new Set(['restante.test', 'second.test']) }),
+    queries: () => queries,
+  }
 }
 
 describe('the look-up of domains', () => {
   it('costs no query for addresses of the installation itself', async () => {
     const { lookup, queries } = counted()
-    for (const domain of ['restante.test', 'bounces.restante.test']) expect(await lookup.of(domain)).toEqual([])
+    for (const domain of ['restante.test', 'bounces.restante.test', 'second.test'])
+      expect(await lookup.of(domain)).toEqual([])
     expect(queries()).toBe(0)
   })
 

@@ -48,7 +48,7 @@ interface DeliveryParts {
 export function openDelivery(kit: SendKit, config: Config, parts: DeliveryParts): Delivery {
   const { blobs, dkim, timers, senderRoutes } = parts
   const { db, log, outbox } = kit
-  const { delivery, defaultDomain } = config
+  const { delivery, defaultDomain, sharedDomains } = config
   const returnPath = new ReturnPath(config.returnPath)
   const content = new OutboundContent({
     blobs,
@@ -88,7 +88,7 @@ export function openDelivery(kit: SendKit, config: Config, parts: DeliveryParts)
     },
     log,
   }).register()
-  const outboundQueue = new OutboundQueue(timers, (domain) => domain === defaultDomain)
+  const outboundQueue = new OutboundQueue(timers, (domain) => sharedDomains.has(domain))
   return {
     outboundQueue,
     installationMail: new InstallationMail({ db, content, outboundQueue, domain: defaultDomain }),

@@ -9,12 +9,12 @@ import { SigningKeys } from './signing-keys.ts'
 export function openDomains(kit: SendKit, config: Config, ownKeys: DkimKeys | undefined): SendingDomains {
   const { db, kafka, name } = kit
   kit.use(domainsConsumer({ service: name, kafka, db }))
-  const { defaultDomain: ownDomain, domainsDns } = config
+  const { sharedDomains: ownDomains, domainsDns } = config
   const owner = domainsDns && kit.use(new ServiceClient({ from: name, to: 'domains-dns', ...domainsDns }))
   return new SendingDomains({
-    lookup: new DomainLookup({ db, ownDomain }),
+    lookup: new DomainLookup({ db, ownDomains }),
     keys: new SigningKeys(owner),
-    ownDomain,
+    ownDomains,
     ownKeys,
   })
 }

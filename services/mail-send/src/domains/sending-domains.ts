@@ -20,8 +20,8 @@ export interface SendingDomain {
 export interface SendingDomainsOptions {
   readonly lookup: DomainLookup
   readonly keys: SigningKeys
-  /** The domain of the installation, lower case, in ASCII, and its keys. */
-  readonly ownDomain: string
+  /** The domains of the installation, lower case, in ASCII, and the keys that sign for all of them. */
+  readonly ownDomains: ReadonlySet<string>
   readonly ownKeys: DkimKeys | undefined
 }
 
@@ -38,11 +38,12 @@ export class SendingDomains {
    * @throws ApiError 403 when the domain is unknown, deleted, or not ready for sending (domains 7.3, 8).
    */
   async of(address: string, organizationId: string): Promise<SendingDomain> {
-    const { lookup, keys, ownDomain, ownKeys } = this.#options
+    const { lookup, keys, ownDomains, ownKeys } = this.#options
     const normal = normalizeAddress(address)
     const domain = normal.slice(normal.lastIndexOf('@') + 1)
-    if (domain === ownDomain) {
-      return { name: domain, isShared: true, returnPath: undefined, trackingHost: undefined, dkim: async () => ownKeys }
+    if (ownDomains.has(domain)) {
+      const dkim = async () => ownKeys && { ...ownKeys, domain }
+      return { name: domain, isShared: true, returnPath: undefined, trackingHost: undefined, dkim }
     }
     const registration = registrationOf(domain, organizationId, await lookup.of(domain))
     if (!registration?.sending_ready) throw new ApiError('domain_not_verified')

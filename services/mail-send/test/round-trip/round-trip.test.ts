@@ -1,36 +1,15 @@
 import { execFileSync } from 'node:child_process'
-import { generateKeyPairSync } from 'node:crypto'
 import path from 'node:path'
-import { Readable } from 'node:stream'
-import { buffer } from 'node:stream/consumers'
-import { compose, type DkimKeys, parse, withLeadingFields } from '@restante/mime'
-import { byLength, describeWith, MailPeer } from '@restante/testkit'
+import { parse } from '@restante/mime'
+import { byLength, describeWith } from '@restante/testkit'
 import fc from 'fast-check'
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { z } from 'zod'
-import { Session } from '../../src/delivery/smtp/session.ts'
+import { arrived, RECORDS, recipientOf } from './arrived.ts'
 import { type Wish, wishes } from './generated.ts'
 
 const SEED = 20_261_123
 const MAILS = byLength({ short: 250, long: 1_500 })
-const TIMEOUTS = { connectMs: 10_000, answerMs: 30_000 }
-const FIELDS = 'List-Unsubscribe: <https://a.test/u/x>\r\nList-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n'
-
-const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
-const ed25519 = generateKeyPairSync('ed25519')
-const KEYS: DkimKeys = {
-  domain: 'example.test',
-  keys: [
-    { selector: 's1', privateKey: rsa.privateKey },
-    { selector: 's2', privateKey: ed25519.privateKey },
-  ],
-}
-const derOf = (key: typeof rsa.publicKey) => key.export({ type: 'spki', format: 'der' })
-const RECORDS: Readonly<Record<string, string>> = {
-  's1._domainkey.example.test': `v=DKIM1; k=rsa; p=${derOf(rsa.publicKey).toString('base64')}`,
-  's2._domainkey.example.test': `v=DKIM1; k=ed25519; p=${derOf(ed25519.publicKey).subarray(-32).toString('base64')}`,
-}
-
 const named = z.tuple([z.string(), z.string()])
 const readMail = z.object({
   subject: z.string().nullable(),
@@ -42,41 +21,6 @@ const readMail = z.object({
   attachments: z.array(z.object({ filename: z.string().nullable(), content: z.string() })),
 })
 type ReadMail = z.infer<typeof readMail>
-
-const recipientOf = (at: number) => `to-${at}@outside.example`
-
-/** Composes a mail, gives it the fields of its recipient, and sends it over an open session. */
-async function send(session: Session, wish: Wish, at: number): Promise<void> {
-  const { raw } = await compose({
-    from: { name: wish.fromName, address: 'desk@example.test' },
-    to: [{ name: wish.toName, address: recipientOf(at) }],
-    subject: wish.subject,
-    text: wish.text,
-    html: wish.html,
-    attachments: wish.files.map(({ filename, content }) => ({ filename, content: Buffer.from(content) })),
-    headers: { 'X-Note': wish.note },
-    messageId: `<${at}@example.test>`,
-    date: new Date(0),
-    dkim: KEYS,
-  })
-  const { content, difference } = await withLeadingFields(Readable.from([raw]), FIELDS, KEYS)
-  const sent = await buffer(content)
-  expect(sent.length).toBe(raw.length + difference)
-  const envelope = { from: 'b@bounces.example.test', to: recipientOf(at), size: sent.length }
-  const outcome = await session.send(envelope, Readable.from([sent]), AbortSignal.timeout(60_000))
-  expect(outcome).toMatchObject({ kind: 'delivered' })
-}
-
-/** What arrives at a server for each wish. */
-async function arrived(all: readonly Wish[]): Promise<Buffer[]> {
-  const peer = await new MailPeer({ tls: false }).start()
-  const remote = { name: peer.host, port: peer.port, tls: 'none', verified: false } as const
-  const session = await Session.open(remote, 'mail.example.test', TIMEOUTS, AbortSignal.timeout(60_000))
-  for (const [at, wish] of all.entries()) await send(session, wish, at)
-  session.end()
-  await peer.stop()
-  return peer.mails.map(({ raw }) => raw)
-}
 
 function readByPython(mails: readonly Buffer[]): ReadMail[] {
   const input = mails.map((raw) => `${raw.toString('base64')}\n`).join('')

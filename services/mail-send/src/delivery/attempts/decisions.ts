@@ -1,4 +1,5 @@
 import type { Outbox } from '@restante/messaging'
+import { normalizeAddress } from '@restante/mime'
 import type { Tx } from '@restante/service/database'
 import { markAllHandedOver, markRejected, type SendRecord } from '../outbound/sends.ts'
 import { type Decided, type Decision, UNDETERMINED } from '../outcome/delivery.ts'
@@ -46,7 +47,7 @@ export class Decisions {
     )
     const own = items.map(({ send, decided }) => ({
       send,
-      decided: decided.filter(({ delivery }) => saved.has(delivery.id)),
+      decided: decided.filter((one) => saved.has(one)),
     }))
     const answered = own.filter(({ decided }) => decided.some(({ decision }) => decision.verdict.mta !== undefined))
     const sent = await markAllHandedOver(tx, [...new Set(answered.map(({ send }) => send.id))])
@@ -69,7 +70,7 @@ export class Decisions {
       tx,
       own.flatMap(({ send, decided }) => (send.origin.kind === 'inbox' ? bouncedIn(decided) : [])),
     )
-    for (const { send, decided } of own) await suppressRefused(recording, send, decided)
+    await suppressRefused(recording, own)
   }
 
   /** A message is rejected as a whole; when part of it was sent before, the rest of its recipients bounce. */
@@ -121,8 +122,15 @@ function bouncedIn(decided: readonly Decided[]): string[] {
   return decided.flatMap(({ delivery, decision }) => (decision.state === 'bounced' ? [delivery.id] : []))
 }
 
-async function suppressRefused(recording: Recording, send: SendRecord, decided: readonly Decided[]): Promise<void> {
-  for (const { delivery, decision } of decided) {
-    if (decision.state === 'bounced') await suppressBounced(recording, send, delivery.recipient, decision.bounce)
-  }
+/** Addresses in one order: two transactions that suppress the same ones never wait for each other in a circle. */
+async function suppressRefused(recording: Recording, items: readonly DecidedSend[]): Promise<void> {
+  const refused = items.flatMap(({ send, decided }) =>
+    decided.flatMap(({ delivery, decision }) =>
+      decision.state === 'bounced' ? [{ send, recipient: delivery.recipient, bounce: decision.bounce }] : [],
+    ),
+  )
+  const keyOf = ({ send, recipient }: (typeof refused)[number]) =>
+    `${send.origin.kind === 'inbox' ? send.origin.organizationId : ''} ${normalizeAddress(recipient)}`
+  for (const one of refused.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)))
+    await suppressBounced(recording, one.send, one.recipient, one.bounce)
 }

@@ -17,24 +17,24 @@ const OPEN = sql<OpenRow & { destination: string }, [sendIds: readonly string[],
 select ${SEND_COLUMNS},
        d.destination, d.id as delivery_id, d.recipient, d.state, d.attempts, d.delayed_at is not null as delayed,
        exists (select from delivery_holds h where ${holds('s.organization_id', 'd.destination')}) as held
-  from unnest($1::uuid[], $2::text[]) as target (send_id, destination)
+  from (select distinct * from unnest($1::uuid[], $2::text[])) as target (send_id, destination)
   join sends s on s.id = target.send_id
   join deliveries d on d.send_id = s.id and d.destination = target.destination
  where s.id = any($1::uuid[]) and d.send_id = any($1::uuid[]) and d.state in ('queued', 'handing_over', 'deferred')
  order by d.id`)
 
 // Rows are locked in one order, so that two statements with the same deliveries never wait for each other in a circle.
-const BEGIN = sql<{ id: string }, [ids: readonly string[], attempts: readonly number[]]>(`
+const BEGIN = sql<{ id: string; attempts: number }, [ids: readonly string[], attempts: readonly number[]]>(`
 with locked as materialized (select id from deliveries where id = any($1::uuid[]) order by id for update)
 update deliveries
    set state = 'handing_over', attempts = deliveries.attempts + 1, updated_at = now()
   from unnest($1::uuid[], $2::int[]) as begun (id, attempts)
  where deliveries.id = any(array(select id from locked)) and deliveries.id = begun.id
    and deliveries.attempts = begun.attempts and deliveries.state in ('queued', 'handing_over', 'deferred')
-returning deliveries.id`)
+returning deliveries.id, deliveries.attempts`)
 
 const SAVE_DECISIONS = sql<
-  { id: string },
+  { id: string; attempts: number },
   [
     ids: readonly string[],
     attempts: readonly number[],
@@ -55,7 +55,7 @@ update deliveries
        as decided (id, attempts, state, status, diagnostic, mta, accepted_by, announce_delay)
  where deliveries.id = any(array(select id from locked)) and deliveries.id = decided.id
    and deliveries.attempts = decided.attempts and deliveries.state = 'handing_over'
-returning deliveries.id`)
+returning deliveries.id, deliveries.attempts`)
 
 /** What there is to do for one message at one destination. */
 export interface OpenTarget {
@@ -101,22 +101,31 @@ export async function begin(on: Queryable, deliveries: readonly OpenDelivery[]):
   return (await beginAll(on, deliveries)).filter((delivery) => delivery !== undefined)
 }
 
-/** The same for deliveries of several attempts, in their order; undefined for those that are not to be tried. */
+/**
+ * The same for deliveries of several attempts, in their order; undefined for those that are not to be tried. One delivery
+ * may be there twice, once as an attempt knows it that has been overtaken: that one must not take it from the other.
+ */
 export async function beginAll(
   on: Queryable,
   deliveries: readonly OpenDelivery[],
 ): Promise<(BegunDelivery | undefined)[]> {
   const ids = deliveries.map(({ id }) => id)
   const attempts = deliveries.map((delivery) => delivery.attempts)
-  const begun = new Set((await on.query(BEGIN, ids, attempts)).map(({ id }) => id))
-  // One delivery that two attempts begin at the same time is begun by the first.
-  return deliveries.map(({ id, recipient, delayed, attempts: before }) =>
-    begun.delete(id) ? { id, recipient, delayed, attempts: before + 1 } : undefined,
-  )
+  const begun = new Set((await on.query(BEGIN, ids, attempts)).map(attemptKey))
+  return deliveries.map(({ id, recipient, delayed, attempts: before }) => {
+    const delivery = { id, recipient, delayed, attempts: before + 1 }
+    // What two attempts begin at the same time is begun by the first.
+    return begun.delete(attemptKey(delivery)) ? delivery : undefined
+  })
 }
 
-/** @returns the ids of those whose attempt was still the delivery's own. */
-export async function saveDecisions(on: Queryable, decided: readonly Decided[]): Promise<ReadonlySet<string>> {
+/** Names one attempt at one delivery. */
+function attemptKey({ id, attempts }: { readonly id: string; readonly attempts: number }): string {
+  return `${id} ${attempts}`
+}
+
+/** @returns those whose attempt was still the delivery's own. */
+export async function saveDecisions(on: Queryable, decided: readonly Decided[]): Promise<ReadonlySet<Decided>> {
   if (decided.length === 0) return new Set()
   const saved = await on.query(
     SAVE_DECISIONS,
@@ -129,5 +138,6 @@ export async function saveDecisions(on: Queryable, decided: readonly Decided[]):
     decided.map(({ decision }) => (decision.state === 'delivered' ? (decision.verdict.address ?? null) : null)),
     decided.map(({ decision }) => decision.state === 'deferred' && decision.announceDelay),
   )
-  return new Set(saved.map(({ id }) => id))
+  const own = new Set(saved.map(attemptKey))
+  return new Set(decided.filter(({ delivery }) => own.has(attemptKey(delivery))))
 }

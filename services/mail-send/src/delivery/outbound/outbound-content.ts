@@ -15,7 +15,7 @@ export interface OutboundContentOptions {
   readonly blobs: BlobStore
   /** Seals the installation's own mail. */
   readonly box: SecretBox
-  /** Of the installation's own domain. */
+  /** Of the installation, whose domains they all sign for. */
   readonly dkim: DkimKeys | undefined
   readonly unsubscribe: { readonly link: UnsubscribeLink; readonly address: UnsubscribeAddress }
 }
@@ -51,11 +51,11 @@ export class OutboundContent {
    * @throws BlobNotFoundError; DecryptionError when it was sealed with another key; SigningError.
    */
   async read(
-    send: Pick<SendRecord, 'id' | 'origin' | 'size' | 'unsubscribable'>,
+    send: Pick<SendRecord, 'id' | 'origin' | 'size' | 'unsubscribable' | 'messageId'>,
     deliveryId: string,
   ): Promise<DeliveredContent> {
     const { blobs, box, dkim } = this.#options
-    const { id, origin, size } = send
+    const { id, origin, size, messageId } = send
     if (origin.kind === 'system') {
       const opened = box.open(id, await blobs.buffer(outboundBlob(id)))
       return { content: Readable.from([Buffer.from(opened, 'latin1')], { objectMode: false }), size }
@@ -63,7 +63,9 @@ export class OutboundContent {
     const stored = await blobs.get(outboundBlob(id))
     const fields = this.fieldsOf(send, deliveryId)
     if (fields === '') return { content: stored, size }
-    const { content, difference } = await withLeadingFields(stored, fields, dkim)
+    // Such fields are for mail from domains of the installation, and a message id ends with the domain of its author.
+    const domain = messageId.slice(messageId.lastIndexOf('@') + 1, -1)
+    const { content, difference } = await withLeadingFields(stored, fields, dkim && { ...dkim, domain })
     return { content, size: size + difference }
   }
 

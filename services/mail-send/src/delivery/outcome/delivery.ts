@@ -49,6 +49,9 @@ export interface Decided {
   readonly decision: Decision
 }
 
+/** What is refused before the recipient is named is refused to the sender (events 1.3). */
+const SENDER_REFUSED: BounceClass = { type: 'Transient', subType: 'ContentRejected', suppress: 'never' }
+
 /** Failures of this installation have no class of their own; the table ends with this row (events 1.3). */
 export const UNDETERMINED: BounceClass = { type: 'Undetermined', subType: 'Undetermined', suppress: 'never' }
 
@@ -81,5 +84,6 @@ export function decide(
 function bounced(verdict: Verdict): Decision {
   const { status, text: diagnostic } = verdict
   const bounce = classifyBounce({ status, diagnostic, exhausted: true }) ?? UNDETERMINED
-  return { state: 'bounced', verdict, bounce }
+  const isOfSender = verdict.isAboutSender === true && bounce.suppress !== 'never'
+  return { state: 'bounced', verdict, bounce: isOfSender ? SENDER_REFUSED : bounce }
 }

@@ -8,6 +8,8 @@ export interface Verdict {
   readonly mta?: string
   /** Its IP address. */
   readonly address?: string
+  /** It was given before the recipient was named, so it says nothing about that. */
+  readonly isAboutSender?: true
 }
 
 /** Outcome of one attempt for one recipient. */

@@ -165,7 +165,9 @@ export class Session {
       await this.#reset()
       // The server requires TLS, or a login (RFC 3207 4, RFC 4954 6): this concerns the session, not the recipient.
       if (this.remote.tls === 'none' && response.startsWith('530')) return deferredBy('4.7.0', response, name)
-      return readReply(response, name)
+      const outcome = readReply(response, name)
+      if (command !== 'MAIL FROM') return outcome
+      return { ...outcome, verdict: { ...outcome.verdict, isAboutSender: true } }
     }
     // The client compares the size with the server's limit before it sends anything.
     if (code === 'EMESSAGE' && command === 'MAIL FROM') return refusedBy('5.3.4', messageOf(error), name)

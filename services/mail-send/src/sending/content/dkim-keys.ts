@@ -4,7 +4,7 @@ import type { DkimKeys } from '@restante/mime'
 import type { Config } from '../../config.ts'
 
 /**
- * The keys that sign for the default domain, where the configuration names any.
+ * The keys that sign for the default domain and all other shared ones, where the configuration names any.
  * @throws Error when a file cannot be read or holds another key: unsigned mail must not go out where signed mail was
  *   ordered.
  */

@@ -113,6 +113,24 @@ describe('a server that fails for good', () => {
   }, 90_000)
 })
 
+describe('a server that refuses the sender', () => {
+  it.each<[reply: Fault, subType: string]>([
+    ['550 Access denied', 'ContentRejected'],
+    ['550 5.1.1 User unknown', 'ContentRejected'],
+    ['550 5.1.0 Address rejected', 'ContentRejected'],
+    ['553 5.1.8 Domain not found', 'ContentRejected'],
+    ['552 5.3.4 Too large', 'MessageTooLarge'],
+  ])('with %s, before it knows the recipient, does not suppress that recipient', async (fault, sub_type) => {
+    const caller = inboxCaller()
+    const { to } = await hostile({ at: 'MAIL', fault, times: Number.POSITIVE_INFINITY })
+    for (let messages = 0; messages < 2; messages++) {
+      const { payload } = await factOf(fixture, await send(to, caller), 'delivery.bounced')
+      expect(payload).toMatchObject({ type: 'Transient', sub_type, recipients: [to] })
+    }
+    expect(await countRows(fixture.db, 'list_entries where organization_id = $1', caller.organization_id)).toBe(0)
+  })
+})
+
 describe('a server whose TLS is broken', () => {
   it.each<[what: string, Fault]>([
     ['refuses STARTTLS', '454 4.7.0 not available'],

@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto'
 import { sendMail, waitFor } from '@restante/testkit'
-import { Postfix } from '../support/postfix.ts'
-import { describeWith, output } from '../support/programs.ts'
-import { useSystem } from '../support/suite.ts'
+import { Postfix } from '../../support/programs/postfix.ts'
+import { describeWith, output } from '../../support/programs/programs.ts'
+import { useSystem } from '../../support/suite.ts'
 
 /** Address and domain of another mail server. */
 const newPeer = () => [randomInt(1, 255), randomInt(1, 255)] as const

@@ -1,6 +1,6 @@
 import { operate, waitFor } from '@restante/testkit'
-import { useSystem } from '../support/suite.ts'
-import { createTenant, newUsername } from '../support/tenants.ts'
+import { useSystem } from '../../support/suite.ts'
+import { createTenant, newUsername } from '../../support/tenants.ts'
 
 describe('what the operator allows one organization', () => {
   const system = useSystem()

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { waitFor } from '@restante/testkit'
-import type { Endpoints } from '../stack/endpoints.ts'
-import { peerDomain, peerHost } from '../stack/names.ts'
+import type { Endpoints } from '../../stack/endpoints.ts'
+import { peerDomain, peerHost } from '../../stack/names.ts'
 import { output } from './programs.ts'
 
 /** A separate Postfix: the MX host of its domain, with mailboxes in a folder, and a relay for mail to the system. */

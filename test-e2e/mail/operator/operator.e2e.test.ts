@@ -1,7 +1,7 @@
 import { MailPeer, waitFor } from '@restante/testkit'
-import { OPERATOR_PEER, peerDomain, peerHost } from '../stack/names.ts'
-import { useSystem } from '../support/suite.ts'
-import { newUsername } from '../support/tenants.ts'
+import { OPERATOR_PEER, peerDomain, peerHost } from '../../stack/names.ts'
+import { useSystem } from '../../support/suite.ts'
+import { newUsername } from '../../support/tenants.ts'
 
 describe('mail to postmaster and abuse of the installation', () => {
   const system = useSystem()

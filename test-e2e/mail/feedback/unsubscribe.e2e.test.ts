@@ -1,6 +1,6 @@
 import { waitFor } from '@restante/testkit'
-import { useSystem } from '../support/suite.ts'
-import { newUsername } from '../support/tenants.ts'
+import { useSystem } from '../../support/suite.ts'
+import { newUsername } from '../../support/tenants.ts'
 
 const FIELD = /^List-Unsubscribe: <(\S+)>,\r\n <mailto:(\S+)\?subject=unsubscribe>\r\n/m
 
