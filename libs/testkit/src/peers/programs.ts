@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { byLength } from '@restante/service/testing'
 
 /** Whether a program is installed. `npm test` installs the programs of the tests where it can (Debian, as root). */
 export function isInstalled(program: string): boolean {
@@ -18,11 +19,27 @@ export interface Needs {
   readonly missing?: readonly string[]
 }
 
-/** Tests that need external programs. On a machine without these they are counted as skipped. */
+/** Debian's packages of programs that are named otherwise. */
+const PACKAGES: Readonly<Record<string, string>> = { clamd: 'clamav-daemon', mvn: 'maven' }
+
+/**
+ * Tests that need external programs. On a machine without these they are counted as skipped, and at full length they
+ * fail: a release is not tested without them.
+ */
 export function describeWith(needs: Needs, name: string, tests: () => void): void {
   const { programs, root = false } = needs
-  const missing = [...programs.filter((program) => !isInstalled(program)), ...(needs.missing ?? [])]
+  const absent = programs.filter((program) => !isInstalled(program))
+  const missing = [...absent, ...(needs.missing ?? [])]
   if (root && process.getuid?.() !== 0) missing.push('the rights of root')
   if (missing.length === 0) describe(name, tests)
+  else if (absent.length > 0 && byLength({ short: false, long: true })) describe(name, () => failFor(absent))
   else describe.skip(`${name} (missing: ${missing.join(', ')})`, tests)
+}
+
+function failFor(absent: readonly string[]): void {
+  for (const program of absent) {
+    it(`finds ${program} installed`, () => {
+      throw new Error(`${program} is missing: install the package ${PACKAGES[program] ?? program}`)
+    })
+  }
 }
