@@ -76,6 +76,7 @@ GET    /webhooks/{webhook_id}/deliveries                     OPI webhook_read   
 POST   /webhooks/{webhook_id}/deliveries/{delivery_id}/retry OPI webhook_update    OPI 200
 GET    /files/{token}                                        O   none              -   200
 GET    /draft-files/{token}                                  O   none              -   200
+GET    /stream/poll                                          O   any               OPI 200
 GET    /                                                     O   any               OPI 101`
 
 /** Code, status, name, and whether a client may repeat the request (identity 1.6). */

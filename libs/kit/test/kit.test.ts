@@ -103,7 +103,12 @@ describe('a service that is composed from the kit', () => {
 
   it('serves its operations and its health where the configuration says', async () => {
     const service = await compose((kit, callerKey) => {
-      kit.serve({ callerKey, handlers: {}, internal: { 'websocket-fanout.drainConnections': async () => ({}) } })
+      const done = async () => ({})
+      kit.serve({
+        callerKey,
+        handlers: { 'stream.poll': async () => ({ events: [], cursor: 'next' }) },
+        internal: { 'websocket-fanout.drainConnections': done, 'websocket-fanout.endStreams': done },
+      })
     })
     await service.start()
     expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200)

@@ -24,6 +24,7 @@ export {
   type InboxScope,
   inboxDeletedEvent,
   inboxScope,
+  messageDeletedEvent,
   organizationDeletedEvent,
   organizationTakenOverEvent,
   podDeletedEvent,

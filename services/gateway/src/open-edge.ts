@@ -60,6 +60,7 @@ export function openEdge(kit: GatewayKit, config: Config, { keys, handlers, even
       peers,
       limits,
       upstreams,
+      streams,
       documents: new Documents(config),
       unsubscribe: new UnsubscribePages({ mailSend: kit.peer('mail-send'), limits, peerOf }),
       openImages: new OpenImages({ mailSend: kit.peer('mail-send'), peerOf }),

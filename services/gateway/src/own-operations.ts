@@ -1,6 +1,7 @@
 import { KeyedMutex } from '@restante/service/concurrency'
 import { Cursors, type Handlers } from '@restante/service/http'
 import { agentRoutes } from './agents/routes.ts'
+import type { TakeOver } from './agents/take-over.ts'
 import type { Config, GatewayKit } from './config.ts'
 import { credentialRoutes } from './credentials/routes.ts'
 import type { Secrets } from './credentials/secrets.ts'
@@ -45,15 +46,17 @@ function peersOfAgents(kit: GatewayKit) {
   const mailIngest = kit.peer('mail-ingest')
   const mailSend = kit.peer('mail-send')
   const dispatcher = kit.peer('webhooks-dispatcher')
+  const fanout = kit.peer('websocket-fanout')
   return {
     hasReceivedMail: async (organization_id: string) =>
       (await mailIngest.call('mail-ingest.hasReceivedMail', { organization_id })).received,
     hasMailFailed: async (id: string) => (await mailSend.call('mail-send.hasSystemMailFailed', { id })).failed,
-    endWebhooks: async ({ organizationId, takeOvers }: { organizationId: string; takeOvers: number }) => {
-      await dispatcher.call('webhooks-dispatcher.endWebhooks', {
-        organization_id: organizationId,
-        take_overs: takeOvers,
-      })
+    endSubscriptions: async ({ organizationId, takeOvers }: TakeOver) => {
+      const body = { organization_id: organizationId, take_overs: takeOvers }
+      await Promise.all([
+        dispatcher.call('webhooks-dispatcher.endWebhooks', body),
+        fanout.call('websocket-fanout.endStreams', body),
+      ])
     },
   }
 }

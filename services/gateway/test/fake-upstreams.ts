@@ -48,6 +48,8 @@ export class FakeUpstreams {
   readonly asked: { readonly path: string; readonly inbox: Readonly<Record<string, unknown>> }[] = []
   /** Take-overs for which the webhooks of earlier keys were to end, in order. */
   readonly ended: { readonly organization_id: string; readonly take_overs: number }[] = []
+  /** The same for their streams. */
+  readonly endedStreams: { readonly organization_id: string; readonly take_overs: number }[] = []
   /** Answers 503 to every internal call, as a service that is starting does. */
   down = false
   /** Calls about the outbound queue and the log of webhooks, in order, and the answers to the next ones. */
@@ -142,6 +144,9 @@ export class FakeUpstreams {
         return void response.end('{}')
       case '/internal/webhooks/end':
         this.ended.push(document)
+        return void response.end('{}')
+      case '/internal/streams/end':
+        this.endedStreams.push(document)
         return void response.end('{}')
       case '/internal/delivery-queue/list':
       case '/internal/delivery-queue/show':

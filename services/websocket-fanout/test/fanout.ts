@@ -1,7 +1,7 @@
 import path from 'node:path'
 import type { Caller } from '@restante/contracts/access'
 import { PUBLIC_TOPICS, topics } from '@restante/contracts/events'
-import { Database } from '@restante/service/database'
+import { Database, sql } from '@restante/service/database'
 import type { Service } from '@restante/service/process'
 import { createLogger } from '@restante/service/telemetry'
 import {
@@ -20,8 +20,13 @@ import {
   startService,
   type TestRedis,
   type TestTopics,
+  waitFor,
 } from '@restante/testkit'
 import { service as websocketFanout } from '../src/main.ts'
+
+const IN_LOG = sql<{ count: number }, [ids: readonly string[]]>(
+  'select count(*)::int as count from stream_log where event_id = any($1::uuid[])',
+)
 
 /** A key as issued by the gateway. */
 export interface Key {
@@ -55,6 +60,8 @@ export interface TestFanout {
   connectAs(caller: Caller, port?: number, headers?: Readonly<Record<string, string>>): Promise<StreamClient>
   /** Writes events to the topic of messages, as mail-ingest does. */
   publish(...events: Parameters<EventPublisher['publish']>[1][]): Promise<void>
+  /** Writes events to the topic of messages, and waits until they are in the log. */
+  log(...events: Parameters<EventPublisher['publish']>[1][]): Promise<void>
   /** Publishes events of organizations, pods, inboxes and keys, as the gateway does. */
   tell(...events: Parameters<EventPublisher['publish']>[1][]): Promise<void>
   /** A second instance of the same installation. @param ready whether to wait for its consumers. @returns its port. */
@@ -85,6 +92,7 @@ export async function startFanout(overrides: Record<string, string> = {}): Promi
     GATEWAY_URL: gateway.url,
     PEER_KEY_GATEWAY: GATEWAY_KEYS.peer,
     CALLER_KEY: GATEWAY_KEYS.caller,
+    CURSOR_SECRET: 'the secret of the cursors of streams',
     DOCS_URL: 'http://docs.test',
     STREAM_DRAIN: '500ms',
     ...overrides,
@@ -122,6 +130,12 @@ export async function startFanout(overrides: Record<string, string> = {}): Promi
       return StreamClient.open(`ws://127.0.0.1:${at}/`, { headers: { ...headers, ...more } })
     },
     publish: (...given) => events.publish(topics['mail.messages'], ...given),
+    async log(...given) {
+      await events.publish(topics['mail.messages'], ...given)
+      const ids = given.map(({ id }) => id)
+      const all = async () => (await db.query(IN_LOG, ids))[0]?.count === ids.length
+      await waitFor(all, { what: 'the events in the log', timeout: 20_000 })
+    },
     tell: (...given) => events.publish(topics.tenancy, ...given),
     async another(more = {}, ready = true) {
       const otherPort = await freePort()

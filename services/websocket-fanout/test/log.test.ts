@@ -18,8 +18,10 @@ import {
   waitFor,
 } from '@restante/testkit'
 import { publicEventsConsumer, tenancyConsumer } from '../src/log/consumers.ts'
-import { deleteEntriesBefore, entriesAfter, type LogEntry } from '../src/log/store.ts'
+import { entriesAfter, type LogEntry } from '../src/log/store.ts'
+import { deleteEntriesBefore } from '../src/log/sweeper.ts'
 import { LogTail } from '../src/log/tail.ts'
+import { TakeOvers } from '../src/log/take-overs.ts'
 
 const log = createLogger({ service: 'test', level: 'silent' })
 const MEGABYTE = 1024 * 1024
@@ -40,7 +42,7 @@ beforeAll(async () => {
     log,
   })
   // What they write is notified by another instance than the one that follows the log below.
-  const { notify } = new LogTail({ db, log, deliver: () => {} })
+  const { notify } = new LogTail({ db, log, deliver: () => {}, takeOvers: new TakeOvers() })
   messages = publicEventsConsumer({ kafka, db, notify })
   tenancy = tenancyConsumer({ kafka, db, notify })
 })
@@ -126,7 +128,12 @@ describe('the stream log', () => {
 
   it('is followed in order and without a gap, despite concurrent writers and broken connections', async () => {
     const seen: string[] = []
-    const tail = new LogTail({ db, log, deliver: ({ payload }) => seen.push(JSON.parse(payload).event_id) })
+    const tail = new LogTail({
+      db,
+      log,
+      deliver: ({ payload }) => seen.push(JSON.parse(payload).event_id),
+      takeOvers: new TakeOvers(),
+    })
     await tail.start()
     const events = Array.from({ length: 200 }, () => deliveredEvent(inboxScope()))
     const half = events.slice(0, 100)

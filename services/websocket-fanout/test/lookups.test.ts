@@ -2,7 +2,10 @@ import { EventEmitter } from 'node:events'
 import { createLogger } from '@restante/service/telemetry'
 import { callerOf, waitFor } from '@restante/testkit'
 import type { WebSocket } from 'ws'
+import { Answers } from '../src/connections/answers.ts'
 import { Connection } from '../src/connections/connection.ts'
+import { StreamCursors } from '../src/cursors/stream-cursors.ts'
+import { LogReader } from '../src/replay/reader.ts'
 
 /** The part of a socket that a connection uses. */
 class Socket extends EventEmitter {
@@ -18,17 +21,23 @@ describe('a frame that names many inboxes and pods', () => {
   it.each(['subscribe', 'unsubscribe'])('leads to one request to the gateway: %s', async (type) => {
     const socket = new Socket()
     const asked: object[] = []
+    const { answer } = new Answers({
+      docsUrl: 'http://docs.test',
+      onSubscribed: () => {},
+      cursors: new StreamCursors('a secret of enough characters, for cursors'),
+      reader: new LogReader({ query: () => Promise.reject(new Error('nothing is read')) }),
+      position: () => 0n,
+      resolve: async (_caller, ids) => {
+        asked.push(ids)
+        return { scopes: [], missing: 'Inbox' }
+      },
+    })
     new Connection({
       socket: socket as unknown as WebSocket,
       caller: callerOf(),
       requestId: 'a-request',
       log: createLogger({ service: 'test', level: 'silent' }),
-      docsUrl: 'http://docs.test',
-      onSubscribed: () => {},
-      resolve: async (_caller, ids) => {
-        asked.push(ids)
-        return { scopes: [], missing: 'Inbox' }
-      },
+      answer,
     })
     const inbox_ids = Array.from({ length: 10 }, (_, index) => `i${index}@x.example`)
     const pod_ids = Array.from({ length: 10 }, (_, index) => `p${index}`)

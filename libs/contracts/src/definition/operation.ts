@@ -51,6 +51,8 @@ export interface OperationDefinition extends RequestContract {
   readonly signedPermission?: Permission
   readonly alsoNeeds?: readonly Permission[]
   readonly authentication: Authentication
+  /** How long it may wait on purpose before it answers, in milliseconds: the edge waits so much longer for it. */
+  readonly waits?: number
   /** Codes of its error responses in addition to those that follow from its shape (`errorCodesOf`). */
   readonly errors?: readonly ErrorCode[]
 }

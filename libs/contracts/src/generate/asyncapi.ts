@@ -3,7 +3,13 @@ import type { z } from 'zod'
 import type { TopicDefinition } from '../events/event.ts'
 import { publicEvent } from '../events/public-events.ts'
 import { topics } from '../events/topics.ts'
-import { subscribedFrame, subscribeFrame, unsubscribedFrame, unsubscribeFrame } from '../schemas/stream.ts'
+import {
+  resumedFrame,
+  subscribedFrame,
+  subscribeFrame,
+  unsubscribedFrame,
+  unsubscribeFrame,
+} from '../schemas/stream.ts'
 import { errorEnvelope } from '../vocabulary/errors.ts'
 import { VERSION } from '../vocabulary/version.ts'
 import { Components, type Json } from './components.ts'
@@ -38,7 +44,7 @@ export function asyncapi(): string {
   channels['stream'] = streamChannel(components)
   channels['webhook'] = webhookChannel(components)
   actions['receive frames'] = frames('receive', ['subscribe', 'unsubscribe'])
-  actions['send frames'] = frames('send', ['subscribed', 'unsubscribed', 'event', 'error'])
+  actions['send frames'] = frames('send', ['subscribed', 'unsubscribed', 'event', 'resumed', 'error'])
   actions['deliver webhook'] = action('send', 'webhook', 'At least once, with retries over about 27 hours.')
   const document = {
     asyncapi: '3.0.0',
@@ -120,7 +126,13 @@ function streamChannel(components: Components): Json {
       unsubscribe: frame('unsubscribe', 'End subscriptions.', unsubscribeFrame, 'input'),
       subscribed: frame('subscribed', 'Answer to subscribe.', subscribedFrame, 'output'),
       unsubscribed: frame('unsubscribed', 'Answer to unsubscribe.', unsubscribedFrame, 'output'),
-      event: frame('event', 'An event, as webhooks get it.', publicEvent, 'output'),
+      event: frame(
+        'event',
+        'An event, as webhooks get it; to `cursors` or `resume_from` with a `cursor` as its last member.',
+        publicEvent,
+        'output',
+      ),
+      resumed: frame('resumed', 'What was missed is complete; what follows is live.', resumedFrame, 'output'),
       error: {
         name: 'error',
         summary: 'Answer to a frame that was refused; the connection stays open.',

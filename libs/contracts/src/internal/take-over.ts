@@ -20,4 +20,18 @@ export const takeOverOperations = internalGroup({
     }),
     response: NOTHING,
   }),
+  /** The same for streams, polls and cursors: what is logged after the response reaches none of an earlier key. */
+  'websocket-fanout.endStreams': defineInternal({
+    ...INTERNAL,
+    id: 'websocket-fanout.endStreams',
+    path: '/internal/streams/end',
+    service: 'websocket-fanout',
+    callers: ['gateway'],
+    summary: 'End the streams and polls of keys from before a take-over, on every instance',
+    body: z.object({
+      organization_id: z.guid(),
+      take_overs: z.int().min(0).meta({ description: 'Number of the take-over; streams of a lower one end.' }),
+    }),
+    response: NOTHING,
+  }),
 })

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { EVENT_TYPES, type EventType, isEventType } from '../access/event-types.ts'
 import { onWire } from '../validation/wire.ts'
 import { LIMITS } from '../vocabulary/limits.ts'
+import { queryList } from './query.ts'
 import { stringList } from './text.ts'
 
 /** Characters of an unknown name that its refusal repeats. */
@@ -33,6 +34,12 @@ const idsOnWire = {
 export const eventTypeList = onWire(stringList(z.string(), LIMITS.event.filterTypes).transform(knownTypes), {
   anyOf: [oneType, typesOnWire],
 })
+
+/** The same in a query string. */
+export const queryEventTypes = onWire(
+  queryList.refine((names) => names.length <= LIMITS.event.filterTypes).transform(knownTypes),
+  typesOnWire,
+)
 
 /** Ids of a filter, each once; addresses are folded as inbox ids are, aliases and pod ids are compared as they are. */
 export const filterIds = onWire(stringList(id, LIMITS.event.filterIds).transform(foldedIds), {

@@ -69,6 +69,11 @@ function jsonScalars(text: string): string[] | undefined {
   }
 }
 
+/** One value of at most `max` characters. */
+export function queryText(max: number) {
+  return onWire(single.pipe(z.string().min(1).max(max)), { type: 'string', maxLength: max })
+}
+
 /** `true` or `false`. */
 export const queryBoolean = onWire(
   single.pipe(z.enum(['true', 'false'], { error: 'Must be true or false' })).transform((word) => word === 'true'),

@@ -306,6 +306,16 @@ export const LIMITS = {
     /** An open stream of a revoked or expired key closes within this time. */
     revocation: 1 * SECOND,
     log: 1 * DAY,
+    /** Characters of a cursor. */
+    cursor: 200,
+    /** A stream that has not read what it missed within this time is closed; its last cursor continues. */
+    replay: 5 * MINUTE,
+    /** A replay whose reader takes nothing for this long is closed. */
+    replayStall: 30 * SECOND,
+    /** Longest wait of a poll, in seconds. */
+    pollWait: 30,
+    /** Documents in one answer to a poll; one that is larger comes alone. */
+    pollBytes: 4 * MB,
   },
   /** How long a thing is kept (identity, events, docs/guarantees.md). */
   retention: {

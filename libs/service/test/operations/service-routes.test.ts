@@ -209,8 +209,8 @@ describe('ServiceClient', () => {
       health: HEALTHY,
       handle: serviceRoutes({
         service: 'websocket-fanout',
-        handlers: {},
-        internal: { 'websocket-fanout.drainConnections': handle },
+        handlers: { 'stream.poll': async () => ({ events: [], cursor: 'next' }) },
+        internal: { 'websocket-fanout.drainConnections': handle, 'websocket-fanout.endStreams': handle },
         callerKey: CALLER_KEY,
         confirm,
         peerKeys: { gateway: PEER_KEY },

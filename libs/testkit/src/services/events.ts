@@ -54,6 +54,28 @@ export function receivedEvent(scope: InboxScope, options: { labels?: string[]; t
   return mailEvent(type, document, moment(id, scope, labels))
 }
 
+/** The event of the deletion of a message, which another event is about. */
+export function messageDeletedEvent(
+  scope: InboxScope,
+  about: MessageEvent,
+  options: { deletedAt?: Date } = {},
+): MessageEvent {
+  const { deletedAt: time = new Date() } = options
+  const { organizationId: organization_id, podId: pod_id, inboxUid: inbox_uid } = scope
+  const payload = {
+    ...{ organization_id, pod_id, inbox_uid },
+    thread_id: randomUUID(),
+    message_id: about.subject,
+    size: 1,
+    thread_deleted: true,
+    deleted_at: time.toISOString(),
+  }
+  return mailEvent('message.deleted', payload, {
+    time,
+    about: { organization_id, pod_id, inbox_uid, message_id: about.subject, labels: [] },
+  })
+}
+
 /** The event of a sent mail that the recipient's server accepted. */
 export function deliveredEvent(scope: InboxScope): MessageEvent {
   const id = randomUUID()

@@ -15,7 +15,13 @@ import type { GatewayTimers } from '../storage/timers.ts'
 import type { TenancyEvents } from '../tenancy/events.ts'
 import { ensureCode, holdHuman, mailboxOf, mailCodeOfKey } from './codes.ts'
 import { refuseDomain, type SignUpSettings } from './settings.ts'
-import { type EndWebhooks, finishTakeOver, requireWebhookOwner, type TakeOver, takeOver } from './take-over.ts'
+import {
+  type EndSubscriptions,
+  finishTakeOver,
+  requireSubscriptionOwners,
+  type TakeOver,
+  takeOver,
+} from './take-over.ts'
 
 export interface AgentOptions {
   readonly db: Db
@@ -34,7 +40,7 @@ export interface AgentOptions {
   readonly hasReceivedMail: (organizationId: string) => Promise<boolean>
   /** Whether a code mail was refused, or came back; asks the owner of sending. */
   readonly hasMailFailed: (mailId: string) => Promise<boolean>
-  readonly endWebhooks: EndWebhooks
+  readonly endSubscriptions: EndSubscriptions
 }
 
 type SignUpBody = RequestOf<'agent.signUp'>['body']
@@ -60,7 +66,7 @@ export async function signUp(deps: AgentOptions, body: SignUpBody, actor: Actor,
   const { answer, takeOver: done } = await deps.humanTurns.run(mailboxOf(human), () =>
     signUpWithHuman(deps, body, human, actor, log),
   )
-  if (done !== undefined) await finishTakeOver(deps.endWebhooks, done)
+  if (done !== undefined) await finishTakeOver(deps.endSubscriptions, done)
   return answer
 }
 
@@ -92,17 +98,17 @@ async function signUpWithHuman(
 /**
  * Whether a new key of a known organization could read mail, and so must be confirmed first. Otherwise it takes the
  * organization over.
- * @throws UpstreamError when it would, and the owner of webhooks is down.
+ * @throws UpstreamError when it would, and the owner of webhooks or of streams is down.
  */
 async function mayOpenMail(deps: AgentOptions, known: Organization, log: Logger): Promise<boolean> {
   if (known.authenticationType !== 'agent_unverified') return true
   const inForce = { organizationId: known.id, takeOvers: known.takeOvers }
-  const [received, owner] = await Promise.allSettled([
+  const [received, owners] = await Promise.allSettled([
     hasReceivedMail(deps, known, log),
-    requireWebhookOwner(deps.endWebhooks, inForce),
+    requireSubscriptionOwners(deps.endSubscriptions, inForce),
   ])
   if (received.status === 'rejected') throw received.reason
-  if (!received.value && owner.status === 'rejected') throw owner.reason
+  if (!received.value && owners.status === 'rejected') throw owners.reason
   return received.value
 }
 

@@ -72,28 +72,28 @@ export async function confirmTakeOver(
   await events.record(tx, organizationTakenOver(organization, { credentialId, verified: true }, now))
 }
 
-/** Asks the owner of webhooks to delete the webhooks that keys from before a take-over created. */
-export type EndWebhooks = (takeOver: TakeOver) => Promise<void>
+/** Asks the owners of webhooks and of streams to end those that keys from before a take-over have. */
+export type EndSubscriptions = (takeOver: TakeOver) => Promise<void>
 
-/** How long an outage of the owner of webhooks is waited out between the commit and the answer. */
-const WEBHOOKS_TIMEOUT_MS = 10_000
+/** How long an outage of these owners is waited out between the commit and the answer. */
+const SUBSCRIPTIONS_TIMEOUT_MS = 10_000
 
 /**
- * Repeats the deletion of webhooks for the take-over in force, which changes nothing. If the owner of webhooks is down,
- * the request fails here with 503, before the organization is changed instead of after it.
+ * Repeats the end of subscriptions for the take-over in force, which changes nothing. If one of their owners is down, the
+ * request fails here with 503, before the organization is changed instead of after it.
  * @throws UpstreamError
  */
-export function requireWebhookOwner(endWebhooks: EndWebhooks, inForce: TakeOver): Promise<void> {
-  return endWebhooks(inForce)
+export function requireSubscriptionOwners(endSubscriptions: EndSubscriptions, inForce: TakeOver): Promise<void> {
+  return endSubscriptions(inForce)
 }
 
 /**
- * Completes a committed take-over before it is answered. Afterwards no webhook of an earlier key is left, and no
- * process caches such a key or keeps its stream open: both end within a second (identity 10.3). After a crash, or when
- * this throws, the event has the same effect, but the client gets no answer.
- * @throws UpstreamError when the owner of webhooks is down for too long.
+ * Completes a committed take-over before it is answered. Afterwards no webhook of an earlier key is left, what happens
+ * reaches none of its streams, polls and cursors, and no process caches such a key (identity 10.3). After a crash, or
+ * when this throws, the event has the same effect, but the client gets no answer.
+ * @throws UpstreamError when the owner of webhooks or of streams is down for too long.
  */
-export async function finishTakeOver(endWebhooks: EndWebhooks, done: TakeOver): Promise<void> {
-  const timeout = AbortSignal.timeout(WEBHOOKS_TIMEOUT_MS)
-  await Promise.all([retryThroughOutage(timeout, () => endWebhooks(done)), wait(LIMITS.apiKey.cache)])
+export async function finishTakeOver(endSubscriptions: EndSubscriptions, done: TakeOver): Promise<void> {
+  const timeout = AbortSignal.timeout(SUBSCRIPTIONS_TIMEOUT_MS)
+  await Promise.all([retryThroughOutage(timeout, () => endSubscriptions(done)), wait(LIMITS.apiKey.cache)])
 }

@@ -12,7 +12,7 @@ import { writeHolding } from '../organizations/writes.ts'
 import type { Tx } from '../storage/database.ts'
 import { forgetCode, isLive, lockCodeOfKey, lockOwnCode } from './codes.ts'
 import type { AgentOptions } from './sign-up.ts'
-import { confirmTakeOver, finishTakeOver, requireWebhookOwner, type TakeOver, takeOver } from './take-over.ts'
+import { confirmTakeOver, finishTakeOver, requireSubscriptionOwners, type TakeOver, takeOver } from './take-over.ts'
 
 /** Outcome of one submission. Each is committed: a wrong code must stay counted. */
 type Outcome =
@@ -36,13 +36,13 @@ export async function verify(
   // Only a provisional key takes over an unverified organization in this way.
   if (caller.credential.provisional && caller.unverified) {
     const inForce = { organizationId: caller.organization_id, takeOvers: caller.take_overs ?? 0 }
-    await requireWebhookOwner(deps.endWebhooks, inForce)
+    await requireSubscriptionOwners(deps.endSubscriptions, inForce)
   }
   const outcome = await writeHolding(deps, caller, (tx, organization) =>
     submit(tx, deps, { caller, organization, submitted, actor }),
   )
   if (outcome.kind !== 'verified') throw refusalOf(outcome)
-  if (outcome.takeOver !== undefined) await finishTakeOver(deps.endWebhooks, outcome.takeOver)
+  if (outcome.takeOver !== undefined) await finishTakeOver(deps.endSubscriptions, outcome.takeOver)
   return { verified: true }
 }
 

@@ -30,6 +30,7 @@ import { pathBelow, type Route } from './route-table.ts'
 import type { Signatures } from './signatures/authenticate.ts'
 import { receiveSigned } from './signatures/receive.ts'
 import { isSigned } from './signatures/signed-message.ts'
+import type { StreamUpgrade } from './stream-upgrade.ts'
 import type { UnsubscribePages } from './unsubscribe/unsubscribe.ts'
 
 export interface EdgeOptions {
@@ -44,6 +45,7 @@ export interface EdgeOptions {
   readonly documents: Documents
   readonly unsubscribe: UnsubscribePages
   readonly openImages: OpenImages
+  readonly streams: Pick<StreamUpgrade, 'whileWaiting'>
   /** Internal operations for other services; absent where they have a port of their own. */
   readonly internal: ((exchange: Exchange) => Promise<void>) | undefined
 }
@@ -135,7 +137,9 @@ async function passOn(
   // A signed body has arrived by now; any other is still to arrive, and the service confirms the caller afterwards.
   const caller = await admitted?.current()
   const upstream = deps.upstreams.of(operation.service)
-  return forward({ upstream, operation, path: pathBelow(match.value, match.path) }, exchange, { caller, peer })
+  const destination = { upstream, operation, path: pathBelow(match.value, match.path) }
+  const run = () => forward(destination, exchange, { caller, peer })
+  return operation.waits === undefined ? run() : deps.streams.whileWaiting(exchange.requestId, run)
 }
 
 /** @param count counts the body of a signed request; without it a key is required. */

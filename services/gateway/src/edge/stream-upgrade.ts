@@ -59,6 +59,8 @@ export class StreamUpgrade implements Component {
   readonly #options: StreamUpgradeOptions
   /** Sockets of handshakes and open streams, by the request id by which the stream service knows them. */
   readonly #sockets = new Map<string, Socket>()
+  /** Requests that wait at the stream service for events. */
+  readonly #waiting = new Set<string>()
 
   constructor(options: StreamUpgradeOptions) {
     this.#options = options
@@ -78,6 +80,16 @@ export class StreamUpgrade implements Component {
       if (unavailable) refuse(socket, requestId, 503, UNAVAILABLE, { 'Retry-After': '1' })
       else refuse(socket, requestId, 500, 'Internal server error')
     })
+  }
+
+  /** Runs a request that waits at the stream service, so that a shutdown has it answered. */
+  async whileWaiting(requestId: string, request: () => Promise<void>): Promise<void> {
+    this.#waiting.add(requestId)
+    try {
+      await request()
+    } finally {
+      this.#waiting.delete(requestId)
+    }
   }
 
   /** The client's request id, unless another socket has it: ids must distinguish sockets. */
@@ -179,12 +191,22 @@ export class StreamUpgrade implements Component {
 
   /**
    * Reports its sockets to the stream service, which closes them with 1012, spread so that their clients do not all
-   * reconnect at once. Then it waits for them to close; remaining sockets are destroyed.
+   * reconnect at once, and its polls, which are answered at once. Then it waits for them to close; remaining sockets are destroyed.
    */
   async stop(): Promise<void> {
-    const { fanout, log, drainMs } = this.#options
-    const over = Math.min(DRAIN_OVER_MS, Math.max(0, drainMs - 1_000))
-    const ids = [...this.#sockets.keys()]
+    const { drainMs } = this.#options
+    this.#drain([...this.#sockets.keys(), ...this.#waiting], Math.min(DRAIN_OVER_MS, Math.max(0, drainMs - 1_000)))
+    const deadline = Date.now() + drainMs
+    while (this.#sockets.size > 0 && Date.now() < deadline) {
+      await new Promise((resolve) => setTimeout(resolve, DRAIN_STEP_MS))
+    }
+    for (const socket of this.#sockets.values()) socket.destroy()
+    // Polls that came in the meantime: the server, which stops next, waits for their answers.
+    this.#drain([...this.#waiting], 0)
+  }
+
+  #drain(ids: readonly string[], over: number): void {
+    const { fanout, log } = this.#options
     for (let from = 0; from < ids.length; from += DRAIN_BATCH) {
       const request = { request_ids: ids.slice(from, from + DRAIN_BATCH), over_ms: over }
       // The response only confirms the request; what counts here is that the sockets close.
@@ -195,11 +217,6 @@ export class StreamUpgrade implements Component {
         )
       })
     }
-    const deadline = Date.now() + drainMs
-    while (this.#sockets.size > 0 && Date.now() < deadline) {
-      await new Promise((resolve) => setTimeout(resolve, DRAIN_STEP_MS))
-    }
-    for (const socket of this.#sockets.values()) socket.destroy()
   }
 }
 

@@ -3,7 +3,11 @@ import { waitFor } from '@restante/testkit'
 import { startGateway, type TestGateway } from '../gateway.ts'
 import { newKey } from '../signatures/signing.ts'
 
-const END_WEBHOOKS = '/internal/webhooks/end'
+/** The paths at which the owners of webhooks and of streams end those of earlier keys. */
+const OWNERS = [
+  ['webhooks', '/internal/webhooks/end'],
+  ['streams', '/internal/streams/end'],
+]
 const ageMails = sql<never, [human: string]>(
   "update code_mails set created_at = created_at - interval '61 s' where human_email = $1",
 )
@@ -68,7 +72,7 @@ describe('taking an organization over', () => {
   }
 
   describe('by signing up, before mail has arrived', () => {
-    it('ends every earlier key in every process, resumes the inbox and ends webhooks before the answer', async () => {
+    it('ends every earlier key in every process, resumes the inbox and ends webhooks and streams before the answer', async () => {
       const body = fresh()
       const before = await stranger(body)
       const dead = [before.key, before.further]
@@ -76,10 +80,12 @@ describe('taking an organization over', () => {
       for (const key of dead) expect((await second.as(key).get('/v0/auth/me')).status).toBe(200)
       const heir = await signUp(body)
       expect(heir.status).toBe(200)
-      expect(gateway.behind.ended.filter(({ organization_id }) => organization_id === heir.id).at(-1)).toEqual({
-        organization_id: heir.id,
-        take_overs: 1,
-      })
+      for (const ended of [gateway.behind.ended, gateway.behind.endedStreams]) {
+        expect(ended.filter(({ organization_id }) => organization_id === heir.id).at(-1)).toEqual({
+          organization_id: heir.id,
+          take_overs: 1,
+        })
+      }
       for (const key of dead) {
         expect((await second.as(key).get(before.inbox)).body['code']).toBe('unknown_api_key')
         expect((await gateway.as(key).get(before.inbox)).body['code']).toBe('unknown_api_key')
@@ -145,10 +151,10 @@ describe('taking an organization over', () => {
       expect((await only.api.get(only.inbox)).body).toMatchObject({ display_name: 'Desk' })
     })
 
-    it('503 with nothing changed while the owner of webhooks is down', async () => {
+    it.each(OWNERS)('503 with nothing changed while the owner of %s is down', async (_what, path) => {
       const body = fresh()
       const before = await stranger(body)
-      gateway.behind.refusing.add(END_WEBHOOKS)
+      gateway.behind.refusing.add(path)
       try {
         expect((await signUp(body)).status).toBe(503)
       } finally {
@@ -230,18 +236,21 @@ describe('taking an organization over', () => {
       expect(gateway.behind.ended.at(-1)).toEqual({ organization_id: heir.id, take_overs: 1 })
     })
 
-    it('503 with nothing changed while the owner of webhooks is down; the same code works afterwards', async () => {
-      const body = fresh()
-      const { before, heir, otp_code } = await provisional(body)
-      gateway.behind.refusing.add(END_WEBHOOKS)
-      try {
-        expect((await heir.api.post('/v0/agent/verify', { otp_code })).status).toBe(503)
-      } finally {
-        gateway.behind.refusing.clear()
-      }
-      expect((await before.api.get('/v0/auth/me')).status).toBe(200)
-      expect((await heir.api.post('/v0/agent/verify', { otp_code })).status).toBe(200)
-    })
+    it.each(OWNERS)(
+      '503 with nothing changed while the owner of %s is down; the same code works then',
+      async (_what, path) => {
+        const body = fresh()
+        const { before, heir, otp_code } = await provisional(body)
+        gateway.behind.refusing.add(path)
+        try {
+          expect((await heir.api.post('/v0/agent/verify', { otp_code })).status).toBe(503)
+        } finally {
+          gateway.behind.refusing.clear()
+        }
+        expect((await before.api.get('/v0/auth/me')).status).toBe(200)
+        expect((await heir.api.post('/v0/agent/verify', { otp_code })).status).toBe(200)
+      },
+    )
 
     it('ends the keys of the earlier sign-up, and nothing else, where the human had confirmed the organization', async () => {
       const body = fresh()

@@ -1,12 +1,10 @@
 import type { Caller } from '@restante/contracts/access'
 import { LIMITS } from '@restante/contracts/vocabulary'
-import { ApiError, notFound } from '@restante/service/errors'
-import { requireEventTypes } from '@restante/service/identity'
+import { within } from '@restante/service/concurrency'
 import type { Logger } from '@restante/service/telemetry'
 import type { WebSocket } from 'ws'
-import { readFrame } from '../subscriptions/frames.ts'
-import type { Resolved } from '../subscriptions/resolve.ts'
-import { keyOf, type Scope, type StreamEvent, Subscriptions } from '../subscriptions/subscriptions.ts'
+import { reachOf } from '../subscriptions/reach.ts'
+import { reaches, type StreamEvent, Subscriptions } from '../subscriptions/subscriptions.ts'
 
 /** Close codes of the server. Never 1000: clients take it as final and do not reconnect (events 6.4). */
 export const CLOSE = {
@@ -19,11 +17,17 @@ export const CLOSE = {
 
 const FLOOD_GRACE_MS = 2_000
 
-/** Resolves the ids of a frame within what the caller may see, with one request for all of them. */
-export type ResolveScopes = (
-  caller: Caller,
-  ids: { inboxIds: readonly string[]; podIds: readonly string[] },
-) => Promise<Resolved>
+/** Bytes that a replay lets wait in the outgoing queue before it waits for its reader. */
+const PACE_BYTES = 256 * 1024
+/** Live events that are kept until the end of a replay; beyond these they are read from the log. */
+const HELD_EVENTS = 200
+const HELD_BYTES = 1024 * 1024
+
+/** What happens to live events: they are sent, left to the replay that is running, or kept until it ends. */
+type Delivery =
+  | { readonly mode: 'live' }
+  | { readonly mode: 'paused' }
+  | { readonly mode: 'holding'; readonly documents: Buffer[]; bytes: number }
 
 export interface ConnectionOptions {
   readonly socket: WebSocket
@@ -31,19 +35,21 @@ export interface ConnectionOptions {
   /** `X-Request-Id` of the handshake, by which the edge identifies the stream. */
   readonly requestId: string
   readonly log: Logger
-  readonly docsUrl: string
-  readonly resolve: ResolveScopes
-  /** Called when its subscriptions have changed. */
-  readonly onSubscribed: (connection: Connection) => void
+  /** Answers one text frame of the client. It must not reject. */
+  readonly answer: (connection: Connection, text: string) => Promise<void>
 }
 
 /** One open stream: its subscriptions, its limits, and its outgoing queue. */
 export class Connection {
   readonly caller: Caller
   readonly requestId: string
+  readonly log: Logger
+  readonly subscriptions: Subscriptions
+  /** What the cursors of its events are valid for; without it they carry none. */
+  cursorScope: string | undefined
   readonly #socket: WebSocket
   readonly #options: ConnectionOptions
-  readonly #subscriptions: Subscriptions
+  #delivery: Delivery = { mode: 'live' }
   /** Frames are answered in the order of their arrival. */
   #answering: Promise<void> = Promise.resolve()
   #waitingFrames = 0
@@ -58,7 +64,8 @@ export class Connection {
     this.#socket = options.socket
     this.caller = options.caller
     this.requestId = options.requestId
-    this.#subscriptions = new Subscriptions(options.caller.credential)
+    this.log = options.log
+    this.subscriptions = new Subscriptions(options.caller.credential)
     this.#socket.on('message', (data, isBinary) => this.#receive(isBinary ? '' : data.toString()))
     this.#socket.on('pong', () => {
       this.#unansweredPings = 0
@@ -66,37 +73,73 @@ export class Connection {
     this.#socket.on('error', (error) => options.log.debug({ reason: error.message }, 'stream failed'))
   }
 
-  /** Whether a subscription covers the event. */
-  wants(event: StreamEvent): boolean {
-    return !this.#closing && this.#subscriptions.matches(event)
+  get isOpen(): boolean {
+    return !this.#closing && this.#socket.readyState === this.#socket.OPEN
   }
 
-  /** Sends an event. `document` holds the bytes, which all subscribers share. @returns whether it was sent. */
+  /** Whether it gets the event at this position of the log as a live one. */
+  wants(event: StreamEvent, position: bigint): boolean {
+    if (this.#closing || this.#delivery.mode === 'paused') return false
+    return reaches(this.caller, event) && this.subscriptions.matches(event, position)
+  }
+
+  /** Sends an event. `document` holds the bytes, which subscribers share. @returns whether it was sent. */
   deliver(document: Buffer): boolean {
+    const delivery = this.#delivery
+    if (delivery.mode === 'live') return this.#sendEvent(document)
+    if (delivery.mode === 'paused') return false
+    if (delivery.documents.length >= HELD_EVENTS || delivery.bytes >= HELD_BYTES) {
+      this.#delivery = { mode: 'paused' }
+      return false
+    }
+    delivery.documents.push(document)
+    delivery.bytes += document.length
+    return true
+  }
+
+  /** Leaves live events to a replay, from the position on that this instance has delivered. */
+  pause(): void {
+    this.#delivery = { mode: 'paused' }
+  }
+
+  /** Keeps live events from here on, as many as there is room for. */
+  hold(): void {
+    this.#delivery = { mode: 'holding', documents: [], bytes: 0 }
+  }
+
+  /**
+   * Goes live: sends a frame, and then the events that were kept.
+   * @returns false when there were too many of them: they are to be read from the log.
+   */
+  release(frame: Readonly<Record<string, unknown>>): boolean {
+    const delivery = this.#delivery
+    if (delivery.mode !== 'holding') return false
+    this.#delivery = { mode: 'live' }
+    this.send(frame)
+    for (const document of delivery.documents) this.#sendEvent(document)
+    return true
+  }
+
+  /** Sends a missed event, and waits while its reader has much to read; one that does not read is closed. */
+  async sendPaced(document: Buffer): Promise<void> {
+    const { promise: written, resolve } = Promise.withResolvers<void>()
+    if (!this.#sendEvent(document, resolve) || this.#socket.bufferedAmount <= PACE_BYTES) return
+    await within(LIMITS.stream.replayStall, written, () => this.close(CLOSE.overload, 'Reading too slowly'))
+  }
+
+  #sendEvent(document: Buffer, written: () => void = () => {}): boolean {
     if (this.#closing || this.#overloaded()) return false
     this.#waitingEvents++
     this.#socket.send(document, { binary: false }, () => {
       this.#waitingEvents--
+      written()
     })
     return true
   }
 
   /** The scopes from which it may want events. "All" is what its key reaches. */
   get scopes(): readonly string[] {
-    const { credential, pod_id: podId = '', inbox } = this.caller
-    const all = keyOf({ kind: 'all' })
-    const reach = {
-      organization: all,
-      pod: keyOf({ kind: 'pod', podId }),
-      inbox: keyOf({ kind: 'inbox', inboxUid: inbox?.uid ?? '' }),
-    }
-    return [...new Set(this.#subscriptions.scopes.map((scope) => (scope === all ? reach[credential.tier] : scope)))]
-  }
-
-  /** An inbox or pod was deleted, and its subscription with it. */
-  forget(scope: Scope): void {
-    this.#subscriptions.remove([scope])
-    this.#options.onSubscribed(this)
+    return reachOf(this.caller, this.subscriptions.scopes)
   }
 
   /** Sends a ping, and ends a connection that has not answered for two rounds. */
@@ -149,7 +192,7 @@ export class Connection {
     }
     this.#waitingFrames++
     this.#answering = this.#answering
-      .then(() => this.#answer(text))
+      .then(() => this.#options.answer(this, text))
       .finally(() => {
         this.#waitingFrames--
       })
@@ -162,65 +205,8 @@ export class Connection {
     this.#socket.once('close', () => clearTimeout(cut))
   }
 
-  async #answer(text: string): Promise<void> {
-    try {
-      const frame = readFrame(text)
-      if (frame.type === 'foreign') {
-        this.#send({ message: 'Forbidden' })
-        return
-      }
-      const { inboxIds, podIds, given } = frame
-      const echo = { organization_id: this.caller.organization_id, ...given }
-      if (frame.type === 'unsubscribe') {
-        this.#subscriptions.remove(await this.#known(inboxIds, podIds))
-        this.#options.onSubscribed(this)
-        this.#send({ type: 'unsubscribed', ...echo })
-        return
-      }
-      if (frame.eventTypes) requireEventTypes(this.caller.credential, frame.eventTypes, 'stream')
-      this.#subscriptions.add(await this.#scopes(inboxIds, podIds), frame.eventTypes)
-      this.#options.onSubscribed(this)
-      this.#send({ type: 'subscribed', ...echo })
-    } catch (error) {
-      this.#refuse(error)
-    }
-  }
-
-  async #scopes(
-    inboxIds: readonly string[] | undefined,
-    podIds: readonly string[] | undefined,
-  ): Promise<readonly Scope[]> {
-    if (!inboxIds && !podIds) return [{ kind: 'all' }]
-    if (podIds && this.caller.credential.tier === 'inbox') {
-      throw new ApiError('forbidden', { fix: 'A key of an inbox can name its own inbox only.' })
-    }
-    const { scopes, missing } = await this.#resolve(inboxIds, podIds)
-    if (missing !== undefined) throw notFound(missing)
-    return scopes
-  }
-
-  /** The scopes that `unsubscribe` names; scopes that do not exist (any more) are ignored one by one. */
-  async #known(
-    inboxIds: readonly string[] | undefined,
-    podIds: readonly string[] | undefined,
-  ): Promise<readonly Scope[]> {
-    if (!inboxIds && !podIds) return [{ kind: 'all' }]
-    return (await this.#resolve(inboxIds, podIds)).scopes
-  }
-
-  /** One request at a time, since frames are answered in order: the rate limit of frames also bounds these requests. */
-  #resolve(inboxIds: readonly string[] = [], podIds: readonly string[] = []): Promise<Resolved> {
-    return this.#options.resolve(this.caller, { inboxIds, podIds })
-  }
-
-  /** The connection stays open after any error, so that the client can correct itself (events 6.3). */
-  #refuse(error: unknown): void {
-    const refusal = error instanceof ApiError ? error : new ApiError('internal_error', { cause: error })
-    if (refusal.status >= 500) this.#options.log.error({ err: error }, 'frame failed')
-    this.#send({ type: 'error', ...refusal.body(this.#options.docsUrl) })
-  }
-
-  #send(frame: Record<string, unknown>): void {
+  /** Sends a frame that is not an event. */
+  send(frame: Readonly<Record<string, unknown>>): void {
     if (this.#closing || this.#overloaded()) return
     this.#socket.send(JSON.stringify(frame), () => {})
   }

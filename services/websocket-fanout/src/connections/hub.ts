@@ -2,9 +2,13 @@ import { LIMITS } from '@restante/contracts/vocabulary'
 import type { Component } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
 import { Counter, Gauge } from 'prom-client'
+import type { StreamCursors } from '../cursors/stream-cursors.ts'
+import { withCursor } from '../cursors/with-cursor.ts'
 import { type EdgeLeaves, readEdgeLeaves } from '../log/edge-leaves.ts'
 import type { LogEntry } from '../log/store.ts'
+import { readTakeOver } from '../log/take-overs.ts'
 import { Audience } from '../subscriptions/audience.ts'
+import { type Scope, streamEventOf } from '../subscriptions/subscriptions.ts'
 import { CLOSE, type Connection } from './connection.ts'
 
 const openStreams = new Gauge({ name: 'stream_connections', help: 'Open streams of this instance' })
@@ -34,12 +38,14 @@ export class Hub implements Component {
   readonly stage = 'sessions'
   readonly #log: Logger
   readonly #drainMs: number
+  readonly #cursors: StreamCursors
   readonly #byOrganization = new Map<string, Members>()
   #pinging: NodeJS.Timeout | undefined
   #over = false
 
-  constructor(options: { log: Logger; drainMs: number }) {
+  constructor(options: { log: Logger; drainMs: number; cursors: StreamCursors }) {
     this.#log = options.log
+    this.#cursors = options.cursors
     this.#drainMs = options.drainMs
   }
 
@@ -148,39 +154,53 @@ export class Hub implements Component {
         this.#end(members.connections, (connection) => connection.caller.credential.id === entry.credential_id)
         return
       case 'inbox_deleted':
-        for (const connection of members.connections)
-          connection.forget({ kind: 'inbox', inboxUid: entry.inbox_uid ?? '' })
+        this.#forget(members, { kind: 'inbox', inboxUid: entry.inbox_uid ?? '' }, entry)
         this.#end(
           members.connections,
           ({ caller }) => caller.credential.tier === 'inbox' && caller.inbox?.uid === entry.inbox_uid,
         )
         return
       case 'pod_deleted':
-        for (const connection of members.connections) connection.forget({ kind: 'pod', podId: entry.pod_id ?? '' })
+        this.#forget(members, { kind: 'pod', podId: entry.pod_id ?? '' }, entry)
         this.#end(
           members.connections,
           ({ caller }) => caller.credential.tier === 'pod' && caller.pod_id === entry.pod_id,
         )
         return
+      case 'taken_over': {
+        const { take_overs: latest } = readTakeOver(entry)
+        this.#end(members.connections, ({ caller }) => (caller.take_overs ?? 0) < latest)
+        return
+      }
       case 'organization_deleted':
         this.#end(members.connections, () => true)
         return
     }
   }
 
-  #deliverEvent(entry: LogEntry, audience: Audience<Connection>): void {
-    const event = {
-      type: entry.type ?? '',
-      podId: entry.pod_id ?? undefined,
-      inboxUid: entry.inbox_uid ?? undefined,
-      restricted: entry.restricted,
+  /** An inbox or pod was deleted, and subscriptions with it. */
+  #forget(members: Members, scope: Scope, { position }: LogEntry): void {
+    for (const connection of members.connections) {
+      connection.subscriptions.remove([scope], BigInt(position))
+      this.index(connection)
     }
-    const wanting = [...audience.of(event)].filter(
-      (connection) => withinScope(connection, event) && connection.wants(event),
-    )
+  }
+
+  #deliverEvent(entry: LogEntry, audience: Audience<Connection>): void {
+    const event = streamEventOf(entry)
+    const position = BigInt(entry.position)
+    const wanting = [...audience.of(event)].filter((connection) => connection.wants(event, position))
     if (wanting.length === 0) return
     const document = Buffer.from(entry.payload)
-    for (const connection of wanting) if (connection.deliver(document)) framesTotal.inc()
+    // Streams with one scope of cursors share their document, too.
+    const documents = new Map<string, Buffer>()
+    const documentFor = ({ cursorScope: scope }: Connection): Buffer => {
+      if (scope === undefined) return document
+      const known = documents.get(scope) ?? withCursor(document, this.#cursors.seal(scope, { position }))
+      documents.set(scope, known)
+      return known
+    }
+    for (const connection of wanting) if (connection.deliver(documentFor(connection))) framesTotal.inc()
   }
 
   #end(connections: Iterable<Connection>, ended: (connection: Connection) => boolean): void {
@@ -193,20 +213,5 @@ export class Hub implements Component {
 
   *#all(): Iterable<Connection> {
     for (const members of this.#byOrganization.values()) yield* members.connections
-  }
-}
-
-/** A subscription never reaches beyond the scope of the key that opened the stream. */
-function withinScope(
-  { caller }: Connection,
-  event: { podId: string | undefined; inboxUid: string | undefined },
-): boolean {
-  switch (caller.credential.tier) {
-    case 'organization':
-      return true
-    case 'pod':
-      return event.podId === caller.pod_id
-    case 'inbox':
-      return event.inboxUid === caller.inbox?.uid
   }
 }

@@ -8,7 +8,9 @@ import { answerOnSocket } from '@restante/service/http'
 import { CALLER_HEADER, InvalidTokenError, verifyCaller } from '@restante/service/identity'
 import type { Logger } from '@restante/service/telemetry'
 import { WebSocketServer } from 'ws'
-import { Connection, type ResolveScopes } from './connection.ts'
+import type { TakeOvers } from '../log/take-overs.ts'
+import type { Answers } from './answers.ts'
+import { CLOSE, Connection } from './connection.ts'
 import { FrameCounter } from './frame-counter.ts'
 import type { Hub } from './hub.ts'
 import type { KeyWatch } from './key-watch.ts'
@@ -16,11 +18,11 @@ import type { StreamQuota } from './quota.ts'
 
 export interface UpgradeOptions {
   readonly callerKey: string
-  readonly docsUrl: string
   readonly hub: Hub
   readonly quota: StreamQuota
   readonly keys: KeyWatch
-  readonly resolve: ResolveScopes
+  readonly answers: Answers
+  readonly takeOvers: TakeOvers
   readonly log: Logger
 }
 
@@ -71,14 +73,14 @@ async function open(
       caller,
       requestId,
       log: log.child(facts),
-      docsUrl: options.docsUrl,
-      resolve: options.resolve,
-      onSubscribed: hub.index,
+      answer: options.answers.answer,
     })
     // Registered before the WebSocket's own listener, so that frames beyond the rate are not answered.
     const frames = new FrameCounter()
     socket.prependListener('data', (chunk: Buffer) => connection.count(frames.begunIn(chunk)))
     hub.add(connection)
+    // Admitted before a take-over and opened after its entry, which closes only streams that are open.
+    if (options.takeOvers.isSuperseded(caller)) connection.close(CLOSE.policy, 'API key revoked')
     void options.keys.check(caller.credential.id)
     webSocket.once('close', (code) => {
       hub.remove(connection)

@@ -3,7 +3,14 @@ import { type Queryable, sql, type Tx } from '@restante/service/database'
 /** An entry that every instance applies to its connections. */
 export interface LogEntry {
   readonly position: string
-  readonly kind: 'event' | 'credential_ended' | 'inbox_deleted' | 'pod_deleted' | 'organization_deleted' | 'edge_leaves'
+  readonly kind:
+    | 'event'
+    | 'credential_ended'
+    | 'inbox_deleted'
+    | 'pod_deleted'
+    | 'organization_deleted'
+    | 'taken_over'
+    | 'edge_leaves'
   readonly type: string | null
   readonly organization_id: string | null
   readonly pod_id: string | null
@@ -13,20 +20,42 @@ export interface LogEntry {
   readonly payload: string
 }
 
-export type NewEntry = Omit<LogEntry, 'position'> & { readonly event_id: string }
+export type NewEntry = Omit<LogEntry, 'position'> & {
+  readonly event_id: string
+  readonly subject: string | null
+  readonly happened_at: string | null
+}
+
+/** The members of an entry that is not an event, apart from its kind. */
+export const NO_EVENT = {
+  type: null,
+  organization_id: null,
+  pod_id: null,
+  inbox_uid: null,
+  credential_id: null,
+  restricted: [],
+  payload: '',
+  subject: null,
+  happened_at: null,
+} satisfies Omit<NewEntry, 'event_id' | 'kind'>
 
 /**
  * Positions are assigned before commits happen. Appending under one lock makes commits happen in the order of
- * positions, so that a reader that has seen position n has seen everything before n.
+ * positions, so that a reader that has seen position n has seen everything before n. Deletions of messages take it too:
+ * an event and the deletion of its message are applied one after the other.
  */
 const LOCK = 4_802_117_333
 const LOCK_APPEND = sql<unknown, [lock: number]>('select pg_advisory_xact_lock($1)')
 
 const INSERT_ENTRIES = sql<unknown, [entries: string]>(
-  `insert into stream_log (event_id, kind, type, organization_id, pod_id, inbox_uid, credential_id, restricted, payload)
-   select event_id, kind, type, organization_id, pod_id, inbox_uid, credential_id, restricted, payload
+  `insert into stream_log (event_id, kind, type, organization_id, pod_id, inbox_uid, credential_id, restricted, payload,
+     subject, happened_at)
+   select event_id, kind, type, organization_id, pod_id, inbox_uid, credential_id, restricted, payload, subject, happened_at
    from jsonb_to_recordset($1::jsonb) as entry(event_id uuid, kind text, type text, organization_id uuid, pod_id uuid,
-     inbox_uid uuid, credential_id uuid, restricted text[], payload text)
+     inbox_uid uuid, credential_id uuid, restricted text[], payload text, subject text, happened_at timestamptz)
+   where not exists (select from deleted_messages gone
+                     where gone.inbox_uid = entry.inbox_uid and gone.message_id = entry.subject
+                       and gone.deleted_at >= entry.happened_at)
    on conflict (event_id, kind) do nothing`,
 )
 
@@ -40,17 +69,18 @@ const SELECT_AFTER = sql<LogEntry, [position: string, limit: number, bytes: numb
 
 const SELECT_LAST = sql<{ position: string }>(`select coalesce(max(position), 0)::text as position from stream_log`)
 
-const DELETE_OLD = sql<{ deleted: number }, [olderThan: Date, limit: number]>(
-  `with gone as (
-     delete from stream_log where position in (
-       select position from stream_log where created_at < $1 order by created_at limit $2) returning 1)
-   select count(*)::int as deleted from gone`,
-)
+/** Takes the lock of the log until the transaction ends. */
+export async function lockLog(tx: Tx): Promise<void> {
+  await tx.query(LOCK_APPEND, LOCK)
+}
 
-/** Appends entries; an event that is stored already is left as it is. */
+/**
+ * Appends entries; an event that is stored already is left as it is, and one about a message that has been deleted since
+ * is left out.
+ */
 export async function append(tx: Tx, entries: readonly NewEntry[]): Promise<void> {
   if (entries.length === 0) return
-  await Promise.all([tx.query(LOCK_APPEND, LOCK), tx.query(INSERT_ENTRIES, JSON.stringify(entries))])
+  await Promise.all([lockLog(tx), tx.query(INSERT_ENTRIES, JSON.stringify(entries))])
 }
 
 /** The next entries after a position, in order: at least one if there is any, and no more once `bytes` are reached. */
@@ -62,10 +92,4 @@ export function entriesAfter(db: Queryable, position: string, limit: number, byt
 export async function lastPosition(db: Queryable): Promise<string> {
   const [row] = await db.query(SELECT_LAST)
   return row?.position ?? '0'
-}
-
-/** Deletes at most `limit` entries older than the given time. @returns how many. */
-export async function deleteEntriesBefore(db: Queryable, time: Date, limit: number): Promise<number> {
-  const [row] = await db.query(DELETE_OLD, time, limit)
-  return row?.deleted ?? 0
 }

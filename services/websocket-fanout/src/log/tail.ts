@@ -3,6 +3,7 @@ import { ChannelListener, type Database, Notifier, retryThroughOutage } from '@r
 import type { Component } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
 import { entriesAfter, type LogEntry, lastPosition } from './store.ts'
+import type { TakeOvers } from './take-overs.ts'
 
 /** NOTIFY channel on which growth of the log is signalled. */
 const CHANNEL = 'stream_log'
@@ -19,6 +20,7 @@ export interface LogTailOptions {
   readonly db: Database
   readonly log: Logger
   readonly deliver: (entry: LogEntry) => void
+  readonly takeOvers: TakeOvers
 }
 
 /** Follows the log from its start on and delivers each entry, in order, once. */
@@ -27,6 +29,7 @@ export class LogTail implements Component {
   readonly #db: Database
   readonly #log: Logger
   readonly #deliver: (entry: LogEntry) => void
+  readonly #takeOvers: TakeOvers
   readonly #wakeup = new Wakeup()
   readonly #listener: ChannelListener
   #position = '0'
@@ -41,6 +44,7 @@ export class LogTail implements Component {
     this.#db = options.db
     this.#log = options.log
     this.#deliver = options.deliver
+    this.#takeOvers = options.takeOvers
     this.#notifier = new Notifier(options.db, CHANNEL)
     this.#listener = new ChannelListener({
       ...options,
@@ -56,9 +60,13 @@ export class LogTail implements Component {
     this.#notifier.notify()
   }
 
+  /** The position up to which every entry was delivered in this instance. */
+  readonly position = (): bigint => BigInt(this.#position)
+
   /** Waits for the database: a stream that is opened before the position is known would miss events. */
   async start(): Promise<void> {
     this.#position = await retryThroughOutage(this.#stop.signal, () => lastPosition(this.#db))
+    await retryThroughOutage(this.#stop.signal, () => this.#takeOvers.load(this.#db))
     this.#lookedAt = Date.now()
     await this.#listener.start()
     this.#running = this.#follow()
@@ -99,6 +107,7 @@ export class LogTail implements Component {
     let size = 0
     for (const entry of entries) {
       this.#position = entry.position
+      if (entry.kind === 'taken_over') this.#takeOvers.note(entry)
       this.#deliver(entry)
       size += entry.payload.length
     }

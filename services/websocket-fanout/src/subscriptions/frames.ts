@@ -18,7 +18,13 @@ interface Named {
 
 /** A client's request after its shape was validated. An absent, `null` or empty list is `undefined`. */
 export type ClientFrame =
-  | ({ readonly type: 'subscribe'; readonly eventTypes: readonly EventType[] | undefined } & Named)
+  | ({
+      readonly type: 'subscribe'
+      readonly eventTypes: readonly EventType[] | undefined
+      /** Whether events shall carry cursors. */
+      readonly cursors: boolean
+      readonly resumeFrom: string | undefined
+    } & Named)
   | ({ readonly type: 'unsubscribe' } & Named)
   /** Neither `subscribe` nor `unsubscribe`, or not a JSON object. */
   | { readonly type: 'foreign' }
@@ -33,7 +39,15 @@ export function readFrame(text: string): ClientFrame {
     case 'subscribe': {
       const checked = demand(subscribeFrame, frame)
       const given = listsOf(frame, ['event_types', 'inbox_ids', 'pod_ids'])
-      return { type: 'subscribe', eventTypes: filled(checked.event_types), ...ids(checked), given }
+      const resumeFrom = checked.resume_from ?? undefined
+      return {
+        type: 'subscribe',
+        eventTypes: filled(checked.event_types),
+        cursors: checked.cursors === true || resumeFrom !== undefined,
+        resumeFrom,
+        ...ids(checked),
+        given,
+      }
     }
     case 'unsubscribe':
       return {

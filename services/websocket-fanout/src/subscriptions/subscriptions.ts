@@ -1,4 +1,10 @@
-import { type CredentialRights, type EventType, maySeeOnStream, subscribedEventTypes } from '@restante/contracts/access'
+import {
+  type Caller,
+  type CredentialRights,
+  type EventType,
+  maySeeOnStream,
+  subscribedEventTypes,
+} from '@restante/contracts/access'
 import { LIMITS } from '@restante/contracts/vocabulary'
 import { ApiError } from '@restante/service/errors'
 
@@ -14,6 +20,21 @@ export interface StreamEvent {
   readonly podId: string | undefined
   readonly inboxUid: string | undefined
   readonly restricted: readonly string[]
+}
+
+/** The same of an entry or a head of the log. */
+export function streamEventOf(entry: {
+  readonly type: string | null
+  readonly pod_id: string | null
+  readonly inbox_uid: string | null
+  readonly restricted: readonly string[]
+}): StreamEvent {
+  return {
+    type: entry.type ?? '',
+    podId: entry.pod_id ?? undefined,
+    inboxUid: entry.inbox_uid ?? undefined,
+    restricted: entry.restricted,
+  }
 }
 
 /** The scopes that an event lies in, widest first. */
@@ -37,14 +58,50 @@ export function keyOf(scope: Scope): string {
   }
 }
 
+/** Whether the scope of a caller's key holds an event: no subscription reaches beyond it. */
+export function reaches({ credential, pod_id, inbox }: Caller, event: StreamEvent): boolean {
+  switch (credential.tier) {
+    case 'organization':
+      return true
+    case 'pod':
+      return event.podId === pod_id
+    case 'inbox':
+      return event.inboxUid === inbox?.uid
+  }
+}
+
+/** Since when a subscription is in force, and from where on it gets events: positions of the log. */
+export interface Since {
+  readonly subscribedAt: bigint
+  /** Before `subscribedAt` where the client resumes; the events in between are replayed. */
+  readonly after: bigint
+}
+
+interface Covered {
+  readonly types: ReadonlySet<string>
+  readonly after: bigint
+}
+
+/** What a subscription that has ended had covered. */
+interface Ended extends Covered {
+  readonly scope: string
+  readonly through: bigint
+}
+
+/** Ended subscriptions that a connection remembers. */
+const MOST_ENDED = 200
+
 /**
  * The subscriptions of one connection: the wanted types per scope, where the last `subscribe` for a scope replaces
- * earlier ones.
+ * earlier ones. It knows which positions of the log each one has covered, so that an event which is replayed for one
+ * subscription is not sent again when the connection got it for another.
  */
 export class Subscriptions {
   readonly #rights: CredentialRights
-  /** Scope to types. */
-  readonly #types = new Map<string, ReadonlySet<string>>()
+  readonly #current = new Map<string, Covered>()
+  #ended: Ended[] = []
+  /** Up to here ended subscriptions may have been forgotten. */
+  #forgottenThrough = -1n
 
   /** @param rights the permissions that the connection was opened with; they stay the same until it ends. */
   constructor(rights: CredentialRights) {
@@ -55,32 +112,66 @@ export class Subscriptions {
    * Adds scopes, or replaces the type filter of existing ones; all of them or none.
    * @throws ApiError `limit_exceeded` when the connection would have too many.
    */
-  add(scopes: readonly Scope[], types: readonly EventType[] | undefined): void {
+  add(scopes: readonly Scope[], types: readonly EventType[] | undefined, { subscribedAt, after }: Since): void {
     const added = scopes.map(keyOf)
-    const total = new Set([...this.#types.keys(), ...added]).size
+    const total = new Set([...this.#current.keys(), ...added]).size
     if (total > LIMITS.stream.subscriptions) {
       throw new ApiError('limit_exceeded', {
         message: `A connection can have at most ${LIMITS.stream.subscriptions} subscriptions`,
         details: { resource: 'subscription', limit: LIMITS.stream.subscriptions },
       })
     }
+    if (after < this.#forgottenThrough) {
+      throw new ApiError('limit_exceeded', {
+        message: 'This connection has had too many subscriptions to resume another',
+        fix: 'Resume on a new connection.',
+      })
+    }
     const wanted = new Set(subscribedEventTypes(types))
-    for (const key of added) this.#types.set(key, wanted)
+    for (const key of added) {
+      this.#end(key, subscribedAt)
+      this.#current.set(key, { types: wanted, after })
+    }
   }
 
-  /** Removes scopes; unknown ones are ignored. */
-  remove(scopes: readonly Scope[]): void {
-    for (const scope of scopes) this.#types.delete(keyOf(scope))
+  /** Removes scopes; unknown ones are ignored. @param at the position up to which they have got events. */
+  remove(scopes: readonly Scope[], at: bigint): void {
+    for (const key of scopes.map(keyOf)) this.#end(key, at)
+  }
+
+  #end(scope: string, through: bigint): void {
+    const ended = this.#current.get(scope)
+    if (ended === undefined) return
+    this.#current.delete(scope)
+    this.#ended.push({ ...ended, scope, through })
+    if (this.#ended.length <= MOST_ENDED) return
+    const [oldest, ...others] = this.#ended
+    this.#ended = others
+    if (oldest !== undefined && oldest.through > this.#forgottenThrough) this.#forgottenThrough = oldest.through
   }
 
   /** Whether the connection gets the event: one copy, however many scopes match (events 5). */
-  matches(event: StreamEvent): boolean {
-    const wanted = scopesOf(event).some((scope) => this.#types.get(scope)?.has(event.type))
-    return wanted && maySeeOnStream(this.#rights, event)
+  matches(event: StreamEvent, position: bigint): boolean {
+    return this.#isCovered(event, position) && maySeeOnStream(this.#rights, event)
+  }
+
+  /** Whether the connection got the event for others than these scopes, which resume. */
+  matchedWithout(resumed: ReadonlySet<string>, event: StreamEvent, position: bigint): boolean {
+    const scopes = new Set(scopesOf(event))
+    const covers = ({ scope, types, after, through }: Ended): boolean =>
+      scopes.has(scope) && types.has(event.type) && after < position && position <= through
+    return this.#isCovered(event, position, resumed) || this.#ended.some(covers)
+  }
+
+  #isCovered(event: StreamEvent, position: bigint, except?: ReadonlySet<string>): boolean {
+    return scopesOf(event).some((scope) => {
+      const covered = except?.has(scope) ? undefined : this.#current.get(scope)
+      return covered?.types.has(event.type) === true && position > covered.after
+    })
   }
 
   /** Its scopes, in the form of `scopesOf`. */
   get scopes(): readonly string[] {
-    return [...this.#types.keys()]
+    return [...this.#current.keys()]
   }
 }

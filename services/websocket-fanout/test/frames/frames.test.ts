@@ -16,6 +16,8 @@ describe('readFrame', () => {
         eventTypes: undefined,
         inboxIds: undefined,
         podIds: undefined,
+        cursors: false,
+        resumeFrom: undefined,
         given: Object.fromEntries(Object.entries(members).filter(([, list]) => Array.isArray(list))),
       })
     },
@@ -29,8 +31,17 @@ describe('readFrame', () => {
       eventTypes: ['message.sent'],
       inboxIds: ['bot@x.example'],
       podIds: undefined,
+      cursors: false,
+      resumeFrom: undefined,
       given: lists,
     })
+  })
+
+  it('asks for cursors where it resumes, and takes null for absent', () => {
+    const read = (members: object) => readFrame(JSON.stringify({ type: 'subscribe', ...members }))
+    expect(read({ resume_from: 'abc' })).toMatchObject({ cursors: true, resumeFrom: 'abc' })
+    expect(read({ cursors: true, resume_from: null })).toMatchObject({ cursors: true, resumeFrom: undefined })
+    expect(read({ cursors: null })).toMatchObject({ cursors: false, resumeFrom: undefined })
   })
 
   it('folds inbox ids to lower case', () => {

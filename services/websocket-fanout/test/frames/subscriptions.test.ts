@@ -8,11 +8,13 @@ const received: StreamEvent = { type: 'message.received', podId: POD, inboxUid: 
 const spam: StreamEvent = { ...received, type: 'message.received.spam', restricted: ['spam'] }
 const verified: StreamEvent = { type: 'domain.verified', podId: undefined, inboxUid: undefined, restricted: [] }
 const starting: StreamEvent = { ...received, type: 'calendar.event.starting' }
+/** Positions of the log: subscribed at 0, events come later. */
+const LIVE = { subscribedAt: 0n, after: 0n }
 const unrestricted = { permissions: undefined, app_connect: false }
 
 describe('Subscriptions', () => {
   it('gets nothing before the first subscribe', () => {
-    expect(new Subscriptions(unrestricted).matches(received)).toBe(false)
+    expect(new Subscriptions(unrestricted).matches(received, 1n)).toBe(false)
   })
 
   it.each([
@@ -30,25 +32,25 @@ describe('Subscriptions', () => {
     ],
   ])('matches by %s', (_what, scopes, expected) => {
     const subscriptions = new Subscriptions(unrestricted)
-    subscriptions.add(scopes, undefined)
-    expect(subscriptions.matches(received)).toBe(expected)
+    subscriptions.add(scopes, undefined, LIVE)
+    expect(subscriptions.matches(received, 1n)).toBe(expected)
   })
 
   it('replaces the type filter of a scope that is named again', () => {
     const subscriptions = new Subscriptions(unrestricted)
-    subscriptions.add([{ kind: 'inbox', inboxUid: INBOX }], ['message.received'])
-    subscriptions.add([{ kind: 'inbox', inboxUid: INBOX }], ['message.sent'])
-    expect(subscriptions.matches(received)).toBe(false)
-    expect(subscriptions.matches({ ...received, type: 'message.sent' })).toBe(true)
+    subscriptions.add([{ kind: 'inbox', inboxUid: INBOX }], ['message.received'], LIVE)
+    subscriptions.add([{ kind: 'inbox', inboxUid: INBOX }], ['message.sent'], LIVE)
+    expect(subscriptions.matches(received, 1n)).toBe(false)
+    expect(subscriptions.matches({ ...received, type: 'message.sent' }, 1n)).toBe(true)
   })
 
   it('keeps the other scopes when one is ended, and ignores unknown ones', () => {
     const subscriptions = new Subscriptions(unrestricted)
-    subscriptions.add([{ kind: 'all' }], undefined)
-    subscriptions.add([{ kind: 'inbox', inboxUid: INBOX }], undefined)
-    subscriptions.remove([{ kind: 'all' }, { kind: 'pod', podId: POD }])
-    expect(subscriptions.matches(received)).toBe(true)
-    expect(subscriptions.matches(verified)).toBe(false)
+    subscriptions.add([{ kind: 'all' }], undefined, LIVE)
+    subscriptions.add([{ kind: 'inbox', inboxUid: INBOX }], undefined, LIVE)
+    subscriptions.remove([{ kind: 'all' }, { kind: 'pod', podId: POD }], 0n)
+    expect(subscriptions.matches(received, 1n)).toBe(true)
+    expect(subscriptions.matches(verified, 1n)).toBe(false)
   })
 
   it.each([
@@ -61,8 +63,8 @@ describe('Subscriptions', () => {
     ['nothing', [], verified, true],
   ])('a bare subscription of a key with %s', (_what, permissions, event, expected) => {
     const subscriptions = new Subscriptions({ permissions, app_connect: false })
-    subscriptions.add([{ kind: 'all' }], undefined)
-    expect(subscriptions.matches(event)).toBe(expected)
+    subscriptions.add([{ kind: 'all' }], undefined, LIVE)
+    expect(subscriptions.matches(event, 1n)).toBe(expected)
   })
 
   it.each<[string, string[] | undefined, boolean]>([
@@ -72,8 +74,8 @@ describe('Subscriptions', () => {
   ])('a subscription that names spam, of a key with %s', (_what, permissions, expected) => {
     const subscriptions = new Subscriptions({ permissions, app_connect: false })
     const types: EventType[] = ['message.received.spam']
-    subscriptions.add([{ kind: 'all' }], types)
-    expect(subscriptions.matches(spam)).toBe(expected)
+    subscriptions.add([{ kind: 'all' }], types, LIVE)
+    expect(subscriptions.matches(spam, 1n)).toBe(expected)
   })
 
   it('requires the permissions for every restricted label of a message, not just for its type', () => {
@@ -81,26 +83,26 @@ describe('Subscriptions', () => {
       permissions: ['message_read', 'label_blocked_read'],
       app_connect: false,
     })
-    subscriptions.add([{ kind: 'all' }], ['message.received.blocked'])
+    subscriptions.add([{ kind: 'all' }], ['message.received.blocked'], LIVE)
     const both = { ...received, type: 'message.received.blocked', restricted: ['spam', 'blocked'] }
-    expect(subscriptions.matches(both)).toBe(false)
-    expect(subscriptions.matches({ ...both, restricted: ['blocked'] })).toBe(true)
+    expect(subscriptions.matches(both, 1n)).toBe(false)
+    expect(subscriptions.matches({ ...both, restricted: ['blocked'] }, 1n)).toBe(true)
   })
 
   it('delivers calendar events only when they are named', () => {
     const subscriptions = new Subscriptions(unrestricted)
-    subscriptions.add([{ kind: 'all' }], undefined)
-    expect(subscriptions.matches(starting)).toBe(false)
-    subscriptions.add([{ kind: 'all' }], ['calendar.event.starting'])
-    expect(subscriptions.matches(starting)).toBe(true)
+    subscriptions.add([{ kind: 'all' }], undefined, LIVE)
+    expect(subscriptions.matches(starting, 1n)).toBe(false)
+    subscriptions.add([{ kind: 'all' }], ['calendar.event.starting'], LIVE)
+    expect(subscriptions.matches(starting, 1n)).toBe(true)
   })
 
   it('accepts 100 subscriptions, refuses the next, and lets an existing one be replaced', () => {
     const subscriptions = new Subscriptions(unrestricted)
     const inboxes = Array.from({ length: 100 }, (_, index) => ({ kind: 'inbox' as const, inboxUid: String(index) }))
-    subscriptions.add(inboxes, undefined)
-    expect(() => subscriptions.add([{ kind: 'all' }], undefined)).toThrow('at most 100')
-    expect(subscriptions.matches(received)).toBe(false)
-    expect(() => subscriptions.add(inboxes.slice(0, 1), ['message.sent'])).not.toThrow()
+    subscriptions.add(inboxes, undefined, LIVE)
+    expect(() => subscriptions.add([{ kind: 'all' }], undefined, LIVE)).toThrow('at most 100')
+    expect(subscriptions.matches(received, 1n)).toBe(false)
+    expect(() => subscriptions.add(inboxes.slice(0, 1), ['message.sent'], LIVE)).not.toThrow()
   })
 })

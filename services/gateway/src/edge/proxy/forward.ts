@@ -64,6 +64,8 @@ export async function forward(destination: Destination, exchange: Exchange, from
     path: search === '' ? path : `${path}?${search}`,
     headers: requestHeaders(destination, exchange, from),
     body: bodyOf(exchange),
+    // An operation that waits on purpose does so in addition to what any service may take.
+    headersTimeout: upstream.timeoutMs + (operation.waits ?? 0),
   }
   if (!(options.body instanceof PassThrough)) return dispatch(upstream, options, response)
   sendContinue(request, response)

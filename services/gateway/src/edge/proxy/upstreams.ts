@@ -16,6 +16,8 @@ export interface Upstream {
   readonly url: URL
   readonly pool: Pool
   readonly mint: TokenMint
+  /** How long it may take to begin a response, in milliseconds. */
+  readonly timeoutMs: number
 }
 
 export interface UpstreamsOptions {
@@ -51,7 +53,7 @@ export class Upstreams implements Component {
         headersTimeout: options.timeoutMs,
         bodyTimeout: BODY_TIMEOUT_MS,
       })
-      return { name, url: new URL(url), pool, mint: new TokenMint(name, callerKey) }
+      return { name, url: new URL(url), pool, mint: new TokenMint(name, callerKey), timeoutMs: options.timeoutMs }
     }
     this.#upstreams = new Map([...options.addresses].map(([name, address]) => [name, open(name, address)]))
   }

@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto'
+import { type InternalRequestOf, internalOperations } from '@restante/contracts/internal'
+import { type Queryable, sql, type Tx } from '@restante/service/database'
+import { append, type LogEntry, NO_EVENT } from './store.ts'
+
+/** Identifies one take-over of one organization, as the gateway numbers it. */
+export type TakeOver = InternalRequestOf<'websocket-fanout.endStreams'>
+
+const TAKE_OVERS = sql<Pick<LogEntry, 'payload'>>(`select payload from stream_log where kind = 'taken_over'`)
+
+/**
+ * Announces a take-over to every instance, through the log: what was appended after this entry reaches no stream of an
+ * earlier key. The call of the gateway and the event name the same entry, so repetitions have no effect.
+ */
+export async function recordTakeOver(tx: Tx, { organization_id, take_overs }: TakeOver): Promise<void> {
+  // The gateway also asks whether this service is there at all, with the number that is in force.
+  if (take_overs === 0) return
+  const payload = JSON.stringify({ organization_id, take_overs })
+  await append(tx, [{ ...NO_EVENT, event_id: idOf(payload), kind: 'taken_over', organization_id, payload }])
+}
+
+/** An id that every record of one take-over has in common. */
+function idOf(text: string): string {
+  const hex = createHash('sha256').update(text).digest('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}
+
+/** The take-over that an entry of kind `taken_over` announces. */
+export function readTakeOver({ payload }: Pick<LogEntry, 'payload'>): TakeOver {
+  return internalOperations['websocket-fanout.endStreams'].body.parse(JSON.parse(payload))
+}
+
+/**
+ * The take-overs of the log's day: longer than a request can be on its way that was admitted before one. An instance
+ * knows of each as soon as it has read its entry.
+ */
+export class TakeOvers {
+  readonly #latest = new Map<string, number>()
+
+  /** Reads the entries that were appended before the log was followed. */
+  async load(db: Queryable): Promise<void> {
+    for (const entry of await db.query(TAKE_OVERS)) this.note(entry)
+  }
+
+  /** Takes note of an entry of kind `taken_over`. */
+  note(entry: Pick<LogEntry, 'payload'>): void {
+    const { organization_id: id, take_overs: number } = readTakeOver(entry)
+    this.#latest.set(id, Math.max(number, this.#latest.get(id) ?? 0))
+  }
+
+  /** Whether the organization was taken over since its caller was admitted. */
+  isSuperseded(caller: { readonly organization_id: string; readonly take_overs?: number | undefined }): boolean {
+    return (this.#latest.get(caller.organization_id) ?? 0) > (caller.take_overs ?? 0)
+  }
+}

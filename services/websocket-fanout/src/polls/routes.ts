@@ -1,0 +1,164 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { type Caller, type EventType, maySeeOnStream, subscribedEventTypes } from '@restante/contracts/access'
+import type { ResponseOf } from '@restante/contracts/operations'
+import { pageSize } from '@restante/contracts/schemas'
+import { LIMITS } from '@restante/contracts/vocabulary'
+import { ApiError } from '@restante/service/errors'
+import type { Handlers, OperationRequest } from '@restante/service/http'
+import { requireEventTypes } from '@restante/service/identity'
+import type { StreamQuota } from '../connections/quota.ts'
+import { cursorScope, openCursor, requireInLog } from '../cursors/caller-cursors.ts'
+import type { Place, StreamCursors } from '../cursors/stream-cursors.ts'
+import type { TakeOvers } from '../log/take-overs.ts'
+import { type LogReader, type MissedEvent, SweptError } from '../replay/reader.ts'
+import { reachOf } from '../subscriptions/reach.ts'
+import { keyOf, reaches, type StreamEvent } from '../subscriptions/subscriptions.ts'
+import type { Polls } from './polls.ts'
+import type { WaitingPoll } from './waiting.ts'
+
+export interface PollOptions {
+  readonly reader: LogReader
+  readonly cursors: StreamCursors
+  readonly polls: Polls
+  readonly quota: StreamQuota
+  readonly takeOvers: TakeOvers
+  /** The position up to which this instance has delivered live events. */
+  readonly position: () => bigint
+  /** Open streams of an organization on this instance, which count for the same quota. */
+  readonly streamCount: (organizationId: string) => number
+}
+
+type PollRequest = OperationRequest<'stream.poll'>
+type PollAnswer = ResponseOf<'stream.poll'>
+
+/** Seconds after which a poll beyond the quota may be repeated. */
+const RETRY_AFTER = 5
+const READER_BYTES = 6
+
+/** Polling for events: what a stream gives, for programs without a WebSocket. */
+export function pollRoutes(options: PollOptions): Handlers<'websocket-fanout'> {
+  return { 'stream.poll': (request) => poll(options, request) }
+}
+
+async function poll(options: PollOptions, request: PollRequest): Promise<PollAnswer> {
+  const { cursors, reader, takeOvers, position } = options
+  const { caller, query } = request
+  requireEventTypes(caller.credential, query.event_types ?? [], 'stream')
+  if (takeOvers.isSuperseded(caller)) throw new ApiError('unknown_api_key')
+  if (query.cursor === undefined) {
+    return { events: [], cursor: cursors.seal(cursorScope(caller), inChain({ position: position() })) }
+  }
+  const place = openCursor(cursors, caller, query.cursor, 'cursor')
+  requireInLog(place, await reader.extent(), 'cursor')
+  return withinQuota(options, caller, () => waitFor(options, request, query.cursor ?? '', inChain(place)))
+}
+
+/** Each client that begins gets cursors of its own, so that two that have read equally far are told apart. */
+function inChain(place: Place): Place {
+  return { reader: randomBytes(READER_BYTES).toString('base64url'), ...place }
+}
+
+/** A poll counts as a stream for as long as it lasts. @throws ApiError 429 */
+async function withinQuota<T>(
+  { quota, polls, streamCount }: PollOptions,
+  { organization_id: id }: Caller,
+  work: () => Promise<T>,
+): Promise<T> {
+  const lease = randomUUID()
+  if (!(await quota.acquire(id, lease, streamCount(id) + polls.count(id)))) {
+    throw new ApiError('rate_limit_exceeded', {
+      message: `An organization can have at most ${LIMITS.stream.connectionsPerOrganization} streams and polls`,
+      retryAfter: RETRY_AFTER,
+    })
+  }
+  try {
+    return await work()
+  } finally {
+    await quota.release(lease)
+  }
+}
+
+async function waitFor(options: PollOptions, request: PollRequest, given: string, place: Place): Promise<PollAnswer> {
+  const { caller, requestId, signal, query } = request
+  const matches = (event: StreamEvent) => isWanted(caller, query.event_types, event)
+  const waiting = options.polls.add({ caller, requestId, matches, key: `${caller.credential.id} ${given}` })
+  const leave = () => waiting.finish()
+  signal.addEventListener('abort', leave)
+  try {
+    return await untilEvents(options, request, waiting, place)
+  } catch (error) {
+    // A request that took so long that events were swept under it: the cursor is too old by now.
+    if (error instanceof SweptError) requireInLog(place, await options.reader.extent(), 'cursor')
+    throw error
+  } finally {
+    signal.removeEventListener('abort', leave)
+    options.polls.remove(waiting)
+  }
+}
+
+async function untilEvents(
+  options: PollOptions,
+  request: PollRequest,
+  waiting: WaitingPoll,
+  place: Place,
+): Promise<PollAnswer> {
+  const { position, cursors, takeOvers } = options
+  const { wait = LIMITS.stream.pollWait } = request.query
+  const deadline = performance.now() + wait * 1_000
+  for (let after = place.position, goesOn = true; ; ) {
+    // The rights as they are now: a poll may have waited for half a minute.
+    const caller = await request.confirmCaller()
+    requireEventTypes(caller.credential, request.query.event_types ?? [], 'stream')
+    const target = position()
+    const found = await collect(options.reader, caller, request.query, { after, through: target })
+    after = found.through
+    waiting.check()
+    // What this instance has read of the log up to `target` includes every take-over before it.
+    if (takeOvers.isSuperseded(caller)) throw new ApiError('unknown_api_key')
+    if (found.events.length > 0 || !goesOn) {
+      const cursor = cursors.seal(cursorScope(caller), { ...place, position: after })
+      const events = found.events.map(({ payload }) => JSON.parse(payload))
+      return { events, cursor, ...(after < target && { has_more: true }) }
+    }
+    goesOn = await waiting.wait(deadline - performance.now())
+  }
+}
+
+interface Found {
+  readonly events: readonly MissedEvent[]
+  readonly through: bigint
+}
+
+/** Events of a range until they fill an answer. */
+async function collect(
+  reader: LogReader,
+  caller: Caller,
+  { limit, event_types: types }: PollRequest['query'],
+  range: { readonly after: bigint; readonly through: bigint },
+): Promise<Found> {
+  const most = pageSize(limit)
+  const events: MissedEvent[] = []
+  const wanted = {
+    organizationId: caller.organization_id,
+    scopes: reachOf(caller, [keyOf({ kind: 'all' })]),
+    matches: (event: StreamEvent) => isWanted(caller, types, event),
+    through: range.through,
+  }
+  let { after } = range
+  let room: number = LIMITS.stream.pollBytes
+  while (after < range.through && events.length < most && room > 0) {
+    const page = await reader.page({ ...wanted, after, limit: most - events.length, bytes: room })
+    events.push(...page.events)
+    for (const { payload } of page.events) room -= Buffer.byteLength(payload)
+    after = page.through
+  }
+  return { events, through: after }
+}
+
+function isWanted(caller: Caller, types: readonly EventType[] | undefined, event: StreamEvent): boolean {
+  return (
+    reaches(caller, event) &&
+    subscribedEventTypes(types).includes(event.type) &&
+    maySeeOnStream(caller.credential, event)
+  )
+}

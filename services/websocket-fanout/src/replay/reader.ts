@@ -1,0 +1,107 @@
+import { KeyedMutex, Semaphore } from '@restante/service/concurrency'
+import type { Queryable } from '@restante/service/database'
+import { documentsAt, type EventHead, extentOf, headsAfter } from '../log/scoped.ts'
+import { idsOf } from '../subscriptions/reach.ts'
+import { type StreamEvent, streamEventOf } from '../subscriptions/subscriptions.ts'
+
+/** Most events that one page looks at. */
+const PAGE_EVENTS = 500
+/** Documents on a page; one that is larger comes alone. */
+const PAGE_BYTES = 1024 * 1024
+/** Pages that an instance reads at once. */
+const CONCURRENCY = 3
+/** Longest wait for a turn: streams of one organization that come back together take turns. */
+const TURN_MS = 60_000
+
+/** What is wanted of the log. */
+export interface Wanted {
+  readonly organizationId: string
+  /** Scopes within the reach of the caller, in the form of `scopesOf`. */
+  readonly scopes: readonly string[]
+  readonly matches: (event: StreamEvent, position: bigint) => boolean
+  readonly after: bigint
+  readonly through: bigint
+  /** Most events on the page. */
+  readonly limit?: number
+  /** Most bytes of documents on the page, unless the first is larger. */
+  readonly bytes?: number
+}
+
+export interface MissedEvent {
+  readonly position: bigint
+  readonly payload: string
+}
+
+export interface Page {
+  readonly events: readonly MissedEvent[]
+  /** Everything up to this position was looked at. */
+  readonly through: bigint
+}
+
+/** Entries that were to be read have left the log because of their age. */
+export class SweptError extends Error {
+  override readonly name = 'SweptError'
+}
+
+/**
+ * Reads what clients have missed, in pages. An organization reads one page at a time and the instance a few, so that
+ * however many clients resume at once, the database serves live events first.
+ */
+export class LogReader {
+  readonly #db: Queryable
+  readonly #organizations = new KeyedMutex({ timeoutMs: TURN_MS })
+  readonly #slots = new Semaphore(CONCURRENCY)
+
+  constructor(db: Queryable) {
+    this.#db = db
+  }
+
+  /** The positions between which the log is complete: after `through`, up to `last`. */
+  extent(): ReturnType<typeof extentOf> {
+    return extentOf(this.#db)
+  }
+
+  /** The next page. @throws SweptError when events after `after` may be missing. */
+  page(wanted: Wanted): Promise<Page> {
+    return this.#organizations.run(wanted.organizationId, async () => {
+      const free = await this.#slots.take()
+      try {
+        return await this.#read(wanted)
+      } finally {
+        free()
+      }
+    })
+  }
+
+  async #read(wanted: Wanted): Promise<Page> {
+    const { organizationId, scopes, after } = wanted
+    const heads = await headsAfter(this.#db, { organizationId, ...idsOf(scopes) }, wanted, PAGE_EVENTS)
+    const { chosen, through } = choose(wanted, heads.events, heads.through)
+    const documents = chosen.length === 0 ? [] : await documentsAt(this.#db, chosen)
+    // Read last: what had not been swept by now was there when it was read.
+    if ((await this.extent()).through > after) throw new SweptError('events were swept before they were read')
+    return { events: documents.map(({ position, payload }) => ({ position: BigInt(position), payload })), through }
+  }
+}
+
+/** Those that are wanted and fit on the page, and how far the page reaches. */
+function choose(
+  { matches, limit = PAGE_EVENTS, bytes: room = PAGE_BYTES }: Wanted,
+  heads: readonly EventHead[],
+  through: bigint,
+): { chosen: string[]; through: bigint } {
+  const chosen: string[] = []
+  let size = 0
+  let passed: bigint | undefined
+  for (const head of heads) {
+    const position = BigInt(head.position)
+    if (matches(streamEventOf(head), position)) {
+      const isFull = chosen.length >= limit || (chosen.length > 0 && size + head.bytes > room)
+      if (isFull && passed !== undefined) return { chosen, through: passed }
+      chosen.push(head.position)
+      size += head.bytes
+    }
+    passed = position
+  }
+  return { chosen, through }
+}
