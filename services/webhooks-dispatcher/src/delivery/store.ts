@@ -1,4 +1,4 @@
-import { type Queryable, sql, type Tx } from '@restante/service/database'
+import { type Queryable, sql, sqlUnprepared, type Tx } from '@restante/service/database'
 import { logDropped } from '../log/store.ts'
 import type { FailureClock } from './failure-clock.ts'
 import type { Subscriber } from './matching.ts'
@@ -30,6 +30,31 @@ const LOCK_ENABLED = sql<{ id: string }, [ids: readonly string[]]>(
 export async function holdEnabled(tx: Tx, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const held = await tx.query(LOCK_ENABLED, ids)
   return new Set(held.map(({ id }) => id))
+}
+
+// Planned each time: both tables may be empty now and long in a minute.
+const SELECT_KNOWN = sqlUnprepared<
+  { webhook_id: string; event_id: string },
+  [webhooks: readonly string[], events: readonly string[]]
+>(
+  `select webhook_id, event_id from unnest($1::text[], $2::uuid[]) as wanted (webhook_id, event_id)
+   where exists (select from deliveries d where d.webhook_id = wanted.webhook_id and d.event_id = wanted.event_id)
+      or exists (select from delivery_log l where l.webhook_id = wanted.webhook_id and l.event_id = wanted.event_id)`,
+)
+
+/**
+ * Of some webhooks and events those pairs of which there is, or was, a delivery: its receiver knows the event by the id
+ * of that one.
+ */
+export function knownPairs(
+  tx: Tx,
+  pairs: readonly { readonly webhook_id: string; readonly event_id: string }[],
+): Promise<{ webhook_id: string; event_id: string }[]> {
+  return tx.query(
+    SELECT_KNOWN,
+    pairs.map(({ webhook_id }) => webhook_id),
+    pairs.map(({ event_id }) => event_id),
+  )
 }
 
 export interface NewDelivery {
