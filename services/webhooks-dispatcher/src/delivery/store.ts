@@ -1,4 +1,4 @@
-import { type Queryable, sql, sqlUnprepared, type Tx } from '@restante/service/database'
+import { type Queryable, sql, type Tx } from '@restante/service/database'
 import { logDropped } from '../log/store.ts'
 import type { FailureClock } from './failure-clock.ts'
 import type { Subscriber } from './matching.ts'
@@ -32,14 +32,15 @@ export async function holdEnabled(tx: Tx, ids: readonly string[]): Promise<Reado
   return new Set(held.map(({ id }) => id))
 }
 
-// Planned each time: both tables may be empty now and long in a minute.
-const SELECT_KNOWN = sqlUnprepared<
+// Scalar subqueries, because `exists` may be planned as a scan of the whole table.
+const SELECT_KNOWN = sql<
   { webhook_id: string; event_id: string },
   [webhooks: readonly string[], events: readonly string[]]
 >(
   `select webhook_id, event_id from unnest($1::text[], $2::uuid[]) as wanted (webhook_id, event_id)
-   where exists (select from deliveries d where d.webhook_id = wanted.webhook_id and d.event_id = wanted.event_id)
-      or exists (select from delivery_log l where l.webhook_id = wanted.webhook_id and l.event_id = wanted.event_id)`,
+   where coalesce(
+     (select true from deliveries d where d.webhook_id = wanted.webhook_id and d.event_id = wanted.event_id),
+     (select true from delivery_log l where l.webhook_id = wanted.webhook_id and l.event_id = wanted.event_id))`,
 )
 
 /**
@@ -166,10 +167,13 @@ export async function endDeliveries(
   ])
 }
 
-const COUNT_ATTEMPT = sql<unknown, [id: string]>('update deliveries set attempts = attempts + 1 where id = $1')
+const COUNT_ATTEMPT = sql<{ attempts: number }, [id: string]>(
+  'update deliveries set attempts = attempts + 1 where id = $1 returning attempts',
+)
 
-export async function recordFailedAttempt(tx: Tx, id: string): Promise<void> {
-  await tx.query(COUNT_ATTEMPT, id)
+/** @returns how many attempts have failed; undefined when the delivery was dropped while the last one was made. */
+export async function recordFailedAttempt(tx: Tx, id: string): Promise<number | undefined> {
+  return (await tx.query(COUNT_ATTEMPT, id))[0]?.attempts
 }
 
 const CLEAR_CLOCKS = sql<unknown, [webhookIds: readonly string[]]>(
