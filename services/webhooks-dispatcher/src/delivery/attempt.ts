@@ -17,6 +17,7 @@ import { nextAttempt } from './schedule.ts'
 import { openHeaders, openSecret } from './secrets.ts'
 import {
   disableWebhook,
+  dropOfDisabled,
   endDeliveries,
   findPending,
   lockFailureClock,
@@ -111,7 +112,7 @@ export class Deliverer {
   async #find(attempt: Attempt): Promise<PendingDelivery | undefined> {
     const delivery = await this.#pending.add(attempt.timer.key)
     if (!delivery || delivery.enabled) return delivery
-    await attempt.run((tx) => endDeliveries(tx, [delivery]))
+    await attempt.run((tx) => endGone(tx, delivery))
     return undefined
   }
 
@@ -136,6 +137,7 @@ export class Deliverer {
     attemptsTotal.inc({ decision })
     attemptSeconds.observe(seconds)
     this.#report(delivery, outcome, decision, seconds)
+    if (decision === 'disabled') await dropOfDisabled(this.#deps.db, delivery.webhook_id)
   }
 
   /** @returns what leaves the slot that was entered; twice has one effect. */

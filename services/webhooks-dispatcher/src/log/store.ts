@@ -70,13 +70,14 @@ export async function logAttempts(tx: Tx, entries: readonly LogEntry[]): Promise
   )
 }
 
-const DROP_RETRIED = sql<unknown, [webhookId: string]>(
-  `update delivery_log set state = 'dropped', next_attempt_at = null where webhook_id = $1 and state = 'retrying'`,
+const DROP_RETRIED = sql<{ one: number }, [webhookId: string, limit: number]>(
+  `update delivery_log set state = 'dropped', next_attempt_at = null
+   where id = any(array(select id from delivery_log where webhook_id = $1 and state = 'retrying' limit $2)) returning 1 as one`,
 )
 
-/** Records that what a webhook was still retrying is dropped. */
-export async function logDropped(tx: Tx, webhookId: string): Promise<void> {
-  await tx.query(DROP_RETRIED, webhookId)
+/** Records that deliveries that a webhook was still retrying are dropped. @returns how many; `limit`: there may be more. */
+export async function logDropped(tx: Tx, webhookId: string, limit: number): Promise<number> {
+  return (await tx.query(DROP_RETRIED, webhookId, limit)).length
 }
 
 const DROP_ONE = sql<unknown, [id: string]>(

@@ -1,7 +1,7 @@
 import { notFound } from '@restante/service/errors'
 import { type Cursors, type Handlers, KeysetPage } from '@restante/service/http'
 import { scopeFilter } from '@restante/service/identity'
-import { dropDeliveries } from '../delivery/store.ts'
+import { disableWebhook, dropDeliveries, dropOfDisabled } from '../delivery/store.ts'
 import { type LogRow, listLog } from '../log/store.ts'
 import { type CreateOptions, createWebhook } from './create.ts'
 import { deliveryRecord, testWebhook } from './deliveries.ts'
@@ -42,12 +42,20 @@ export function webhookRoutes(
       webhookRecord(await updateWebhookOf(deps, caller, params.webhook_id, body), box),
 
     'webhooks.delete': async ({ caller, params }) => {
-      await db.transaction(async (tx) => {
-        const webhook = await lockWebhook(tx, scopeFilter(caller), params.webhook_id)
+      const scope = scopeFilter(caller)
+      // Disabled first: what is dropped is dropped in batches, and new deliveries for others do not wait for all of it.
+      const id = await db.transaction(async (tx) => {
+        const webhook = await lockWebhook(tx, scope, params.webhook_id)
         await requireCurrent(tx, caller)
         if (!webhook) throw notFound('Webhook')
-        await dropDeliveries(tx, webhook.id)
-        await deleteWebhook(tx, webhook.id)
+        await disableWebhook(tx, webhook.id)
+        return webhook.id
+      })
+      await dropOfDisabled(db, id)
+      await db.transaction(async (tx) => {
+        if (!(await lockWebhook(tx, scope, id))) return
+        await dropDeliveries(tx, id)
+        await deleteWebhook(tx, id)
       })
       return undefined
     },
