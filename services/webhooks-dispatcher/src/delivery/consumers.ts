@@ -3,7 +3,7 @@ import type { Timers } from '@restante/jobs'
 import { Consumer, consumerGroup, formatPosition, type Kafka, type RecordedEvent } from '@restante/messaging'
 import type { Database, Tx } from '@restante/service/database'
 import { base62Id } from './ids.ts'
-import { matches } from './matching.ts'
+import { matches } from './rules/matching.ts'
 import { addDeliveries, type EventDocument, holdEnabled, knownPairs, subscribersOf } from './store.ts'
 import type { TimerKinds } from './timers.ts'
 

@@ -1,7 +1,7 @@
 import { type Queryable, sql, type Transactional, type Tx } from '@restante/service/database'
 import { logDropped } from '../log/store.ts'
-import type { FailureClock } from './failure-clock.ts'
-import type { Subscriber } from './matching.ts'
+import type { FailureClock } from './rules/failure-clock.ts'
+import type { Subscriber } from './rules/matching.ts'
 
 const SELECT_SUBSCRIBERS = sql<Subscriber & { id: string }, [organizations: readonly string[]]>(
   `select id, organization_id, is_filtered, event_types, pod_ids, inbox_uids, visible_labels, active_since

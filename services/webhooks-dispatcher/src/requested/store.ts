@@ -1,6 +1,6 @@
 import type { WebhookDelivery } from '@restante/contracts/resources'
 import { type Queryable, sql, type Tx } from '@restante/service/database'
-import type { Subscriber } from '../delivery/matching.ts'
+import type { Subscriber } from '../delivery/rules/matching.ts'
 import { LOG_COLUMNS, type LogRow } from '../log/store.ts'
 
 const SELECT_ENTRY = sql<LogRow & { record: string | null }, [webhookId: string, deliveryId: string]>(
