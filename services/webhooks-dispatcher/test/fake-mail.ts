@@ -9,6 +9,9 @@ const send = internalOperations['mail-send.sendSystemMail']
 export class FakeMail {
   /** Ids of the messages that are deleted; all others exist. */
   readonly deleted = new Set<string>()
+  /** Questions about messages that have arrived, and what their answers wait for. */
+  questions = 0
+  answering: Promise<void> | undefined
   /** Mails of the installation, by their id: a repeated id is the same mail. */
   readonly mails = new Map<string, InternalRequestOf<'mail-send.sendSystemMail'>>()
   /** Calls of mail-send, repetitions included. */
@@ -21,6 +24,8 @@ export class FakeMail {
     response.setHeader('content-type', 'application/json')
     if (given.url === find.path) {
       const { message_ids } = find.body.parse(body)
+      this.questions++
+      await this.answering
       return void response.end(JSON.stringify({ message_ids: message_ids.filter((id) => !this.deleted.has(id)) }))
     }
     if (given.url !== send.path) return void response.writeHead(404).end('{}')

@@ -8,15 +8,16 @@ import type { Logger } from '@restante/service/telemetry'
 import { Counter, Histogram } from 'prom-client'
 import { type LogEntry, type LoggedAttempt, type LoggedState, logAttempts, logGone } from '../log/store.ts'
 import type { Warnings } from '../warnings/warnings.ts'
-import { failureOf } from './failure.ts'
-import { afterFailure } from './failure-clock.ts'
 import { InFlight } from './in-flight.ts'
 import { isKept, type MailboxOptions } from './mailbox.ts'
 import { signRequest } from './request.ts'
-import { nextAttempt } from './schedule.ts'
+import { failureOf } from './rules/failure.ts'
+import { afterFailure } from './rules/failure-clock.ts'
+import { nextAttempt } from './rules/schedule.ts'
 import { openHeaders, openSecret } from './secrets.ts'
 import {
   disableWebhook,
+  dropOfDisabled,
   endDeliveries,
   findPending,
   lockFailureClock,
@@ -93,23 +94,37 @@ export class Deliverer {
    * that is possible, as long as the attempt has time.
    */
   readonly attempt = async (attempt: Attempt): Promise<void> => {
-    const delivery = await this.#pending.add(attempt.timer.key)
+    const delivery = await this.#find(attempt)
     if (!delivery) return
-    if (!delivery.enabled) {
-      await attempt.run((tx) => endDeliveries(tx, [delivery]))
-      return
-    }
     if (!(await this.#inFlight.enterSoon(delivery.webhook_id, delivery.id))) {
       await attempt.defer(this.#inFlight.postpone(delivery.webhook_id, delivery.id, Date.now()))
       return
     }
     const leave = this.#slotOf(delivery.webhook_id)
     try {
-      if (await this.#isKept(delivery)) await this.#make(attempt, delivery, leave)
-      else await attempt.run((tx) => endGone(tx, delivery))
+      await this.#makeOfKept(attempt, delivery, leave)
     } finally {
       leave()
     }
+  }
+
+  /** @returns undefined when the delivery has ended. */
+  async #find(attempt: Attempt): Promise<PendingDelivery | undefined> {
+    const delivery = await this.#pending.add(attempt.timer.key)
+    if (!delivery || delivery.enabled) return delivery
+    await attempt.run((tx) => endGone(tx, delivery))
+    return undefined
+  }
+
+  /** Of a delivery that was asked for, the message must exist. */
+  async #makeOfKept(attempt: Attempt, delivery: PendingDelivery, leave: () => void): Promise<void> {
+    const { organization_id: organizationId, message_id: messageId, message_inbox_uid: inboxUid } = delivery
+    if (messageId === null || inboxUid === null) return this.#make(attempt, delivery, leave)
+    const isMessageKept = await isKept(this.#deps, { organizationId, inboxUid, messageId })
+    if (!isMessageKept) return attempt.run((tx) => endGone(tx, delivery))
+    // The answer may have taken seconds, and the webhook may have ended since.
+    const current = await this.#find(attempt)
+    if (current) await this.#make(attempt, current, leave)
   }
 
   async #make(attempt: Attempt, delivery: PendingDelivery, leave: () => void): Promise<void> {
@@ -122,6 +137,7 @@ export class Deliverer {
     attemptsTotal.inc({ decision })
     attemptSeconds.observe(seconds)
     this.#report(delivery, outcome, decision, seconds)
+    if (decision === 'disabled') await dropOfDisabled(this.#deps.db, delivery.webhook_id)
   }
 
   /** @returns what leaves the slot that was entered; twice has one effect. */
@@ -140,13 +156,6 @@ export class Deliverer {
     if (ids.length === 0) return
     const { advance, log } = this.#deps
     advance(ids).catch((error: unknown) => log.debug({ err: error }, 'postponed deliveries were not advanced'))
-  }
-
-  /** False: the delivery was asked for, and its message has been deleted. */
-  async #isKept(delivery: PendingDelivery): Promise<boolean> {
-    const { organization_id: organizationId, message_id: messageId, message_inbox_uid: inboxUid } = delivery
-    if (messageId === null || inboxUid === null) return true
-    return isKept(this.#deps, { organizationId, inboxUid, messageId })
   }
 
   async #send(delivery: PendingDelivery, signal: AbortSignal): Promise<Outcome> {
@@ -188,9 +197,15 @@ export class Deliverer {
     const now = new Date()
     const clock = await lockFailureClock(tx, delivery.webhook_id)
     if (!clock) return 'dropped'
+    const failures = await recordFailedAttempt(tx, delivery.id)
     const { disable, warn, ...next } = afterFailure(clock, now)
     const log = (state: LoggedState, nextAttemptAt?: Date) =>
       logAttempts(tx, [{ delivery, attempt: made, state, nextAttemptAt }])
+    if (failures === undefined) {
+      // The webhook was disabled during the request, and is enabled again.
+      await log('dropped')
+      return 'dropped'
+    }
     if (disable || warn)
       await this.#deps.warnings.note(tx, { ...delivery, failingSince: clock.failingSince ?? now, disabled: disable })
     if (disable) {
@@ -199,13 +214,12 @@ export class Deliverer {
       return 'disabled'
     }
     await saveFailureClock(tx, delivery.webhook_id, next)
-    const retryAt = nextAttempt(delivery.attempts + 1, now, Math.random())
+    const retryAt = nextAttempt(failures, now, Math.random())
     await log(retryAt ? 'retrying' : 'failed', retryAt)
     if (!retryAt) {
       await endDeliveries(tx, [delivery])
       return 'given_up'
     }
-    await recordFailedAttempt(tx, delivery.id)
     await attempt.postpone(tx, retryAt)
     return 'retry'
   }

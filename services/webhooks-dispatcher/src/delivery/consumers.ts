@@ -3,8 +3,8 @@ import type { Timers } from '@restante/jobs'
 import { Consumer, consumerGroup, formatPosition, type Kafka, type RecordedEvent } from '@restante/messaging'
 import type { Database, Tx } from '@restante/service/database'
 import { base62Id } from './ids.ts'
-import { matches } from './matching.ts'
-import { addDeliveries, type EventDocument, holdEnabled, subscribersOf } from './store.ts'
+import { matches } from './rules/matching.ts'
+import { addDeliveries, type EventDocument, holdEnabled, knownPairs, subscribersOf } from './store.ts'
 import type { TimerKinds } from './timers.ts'
 
 const SERVICE = 'webhooks-dispatcher'
@@ -33,24 +33,35 @@ export function publicEventsConsumer({ kafka, db, timers }: PublicEventsOptions)
   })
 }
 
+/**
+ * A dead letter may be handled again after its event was sent by a replay: then the event is not new to the webhooks that
+ * have got it.
+ */
 async function fanOut(tx: Tx, timers: Timers<TimerKinds>, events: readonly RecordedEvent[]): Promise<void> {
   const organizations = [...new Set(events.map((event) => event.routing.organizationId))]
   const subscribers = await subscribersOf(tx, organizations)
   const wanted = events.flatMap((event) =>
-    subscribers.filter((webhook) => matches(webhook, event)).map((webhook) => ({ event, webhookId: webhook.id })),
+    subscribers
+      .filter((webhook) => matches(webhook, event))
+      .map(({ id }) => ({ event, webhook_id: id, event_id: event.id, event_type: event.type })),
   )
   if (wanted.length === 0) return
-  const enabled = await holdEnabled(tx, [...new Set(wanted.map(({ webhookId }) => webhookId))])
-  const due = wanted.filter(({ webhookId }) => enabled.has(webhookId))
+  // In this order: what a replay adds meanwhile is known once the webhook is held.
+  const [enabled, known] = await Promise.all([
+    holdEnabled(tx, [...new Set(wanted.map(({ webhook_id }) => webhook_id))]),
+    knownPairs(tx, wanted),
+  ])
+  const knownKeys = new Set(known.map(pairKey))
+  const due = wanted.filter((one) => enabled.has(one.webhook_id) && !knownKeys.has(pairKey(one)))
+  if (due.length === 0) return
   const payloads = new Map(due.map(({ event }) => [event.id, documentOf(event)]))
-  const deliveries = due.map(({ event, webhookId }) => ({
-    id: base62Id('msg_'),
-    webhook_id: webhookId,
-    event_id: event.id,
-    event_type: event.type,
-  }))
+  const deliveries = due.map(({ event: _, ...pair }) => ({ id: base62Id('msg_'), ...pair }))
   const attempts = deliveries.map(({ id }) => ({ kind: 'webhook-delivery' as const, key: id, payload: {} }))
   await Promise.all([addDeliveries(tx, payloads, deliveries), timers.scheduleAll(tx, attempts)])
+}
+
+function pairKey(pair: { readonly webhook_id: string; readonly event_id: string }): string {
+  return `${pair.webhook_id} ${pair.event_id}`
 }
 
 /** What a delivery of an event carries, and where to read it again. */

@@ -1,7 +1,7 @@
-import { type Queryable, sql, type Tx } from '@restante/service/database'
+import { type Queryable, sql, type Transactional, type Tx } from '@restante/service/database'
 import { logDropped } from '../log/store.ts'
-import type { FailureClock } from './failure-clock.ts'
-import type { Subscriber } from './matching.ts'
+import type { FailureClock } from './rules/failure-clock.ts'
+import type { Subscriber } from './rules/matching.ts'
 
 const SELECT_SUBSCRIBERS = sql<Subscriber & { id: string }, [organizations: readonly string[]]>(
   `select id, organization_id, is_filtered, event_types, pod_ids, inbox_uids, visible_labels, active_since
@@ -30,6 +30,32 @@ const LOCK_ENABLED = sql<{ id: string }, [ids: readonly string[]]>(
 export async function holdEnabled(tx: Tx, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const held = await tx.query(LOCK_ENABLED, ids)
   return new Set(held.map(({ id }) => id))
+}
+
+// Scalar subqueries, because `exists` may be planned as a scan of the whole table.
+const SELECT_KNOWN = sql<
+  { webhook_id: string; event_id: string },
+  [webhooks: readonly string[], events: readonly string[]]
+>(
+  `select webhook_id, event_id from unnest($1::text[], $2::uuid[]) as wanted (webhook_id, event_id)
+   where coalesce(
+     (select true from deliveries d where d.webhook_id = wanted.webhook_id and d.event_id = wanted.event_id),
+     (select true from delivery_log l where l.webhook_id = wanted.webhook_id and l.event_id = wanted.event_id))`,
+)
+
+/**
+ * Of some webhooks and events those pairs of which there is, or was, a delivery: its receiver knows the event by the id
+ * of that one.
+ */
+export function knownPairs(
+  tx: Tx,
+  pairs: readonly { readonly webhook_id: string; readonly event_id: string }[],
+): Promise<{ webhook_id: string; event_id: string }[]> {
+  return tx.query(
+    SELECT_KNOWN,
+    pairs.map(({ webhook_id }) => webhook_id),
+    pairs.map(({ event_id }) => event_id),
+  )
 }
 
 export interface NewDelivery {
@@ -141,10 +167,13 @@ export async function endDeliveries(
   ])
 }
 
-const COUNT_ATTEMPT = sql<unknown, [id: string]>('update deliveries set attempts = attempts + 1 where id = $1')
+const COUNT_ATTEMPT = sql<{ attempts: number }, [id: string]>(
+  'update deliveries set attempts = attempts + 1 where id = $1 returning attempts',
+)
 
-export async function recordFailedAttempt(tx: Tx, id: string): Promise<void> {
-  await tx.query(COUNT_ATTEMPT, id)
+/** @returns how many attempts have failed; undefined when the delivery was dropped while the last one was made. */
+export async function recordFailedAttempt(tx: Tx, id: string): Promise<number | undefined> {
+  return (await tx.query(COUNT_ATTEMPT, id))[0]?.attempts
 }
 
 const CLEAR_CLOCKS = sql<unknown, [webhookIds: readonly string[]]>(
@@ -185,6 +214,9 @@ const DISABLE = sql<unknown, [webhookId: string]>(
   `update webhooks set enabled = false, failing_since = null, clock_started_at = null, warned_at = null, updated_at = now() where id = $1`,
 )
 const LOCK_WEBHOOK = sql<unknown, [webhookId: string]>('select 1 from webhooks where id = $1 for update')
+const LOCK_DISABLED = sql<{ one: number }, [webhookId: string]>(
+  'select 1 as one from webhooks where id = $1 and not enabled for update',
+)
 const SELECT_EVENTS = sql<{ event_id: string }, [webhookId: string, limit: number]>(
   'select event_id from deliveries where webhook_id = $1 order by event_id limit $2',
 )
@@ -195,42 +227,60 @@ const DELETE_UNUSED_PAYLOADS = sql<unknown, [eventIds: readonly string[]]>(
   `delete from payloads p where event_id = any($1::uuid[]) and not exists (select 1 from deliveries d where d.event_id = p.event_id)`,
 )
 
-/** Deliveries per statement, so that none runs for long, however many are waiting. */
-const DROPPED_AT_ONCE = 10_000
+/** Deliveries per statement, and per transaction where that is possible: about half a second. */
+const DROPPED_AT_ONCE = 2_000
+
+/** Called with the ids of deliveries that were dropped, in batches. */
+export type OnDropped = (ids: readonly string[]) => Promise<void>
+
+/** @returns how many were dropped; when that is a full batch there may be more. */
+async function dropBatch(tx: Tx, webhookId: string, onDropped: OnDropped = async () => {}): Promise<number> {
+  const events = (await tx.query(SELECT_EVENTS, webhookId, DROPPED_AT_ONCE)).map(({ event_id }) => event_id)
+  if (events.length === 0) return 0
+  await tx.query(LOCK_PAYLOADS, events)
+  const dropped = await tx.query(DELETE_DELIVERIES_OF_WEBHOOK, webhookId, events)
+  await tx.query(DELETE_UNUSED_PAYLOADS, events)
+  await onDropped(dropped.map(({ id }) => id))
+  return events.length
+}
 
 /**
- * Drops the pending deliveries of a webhook whose row the transaction has locked, documents included. Timers are not
+ * Drops all pending deliveries of a webhook whose row the transaction has locked, documents included. Timers are not
  * cancelled: a timer that finds no delivery ends. Cancelling them all here would wait for attempts that wait for the
  * webhook.
- * @param onDropped called with the ids of the deliveries, in batches.
  */
-export async function dropDeliveries(
-  tx: Tx,
-  webhookId: string,
-  onDropped: (ids: readonly string[]) => Promise<void> = async () => {},
-): Promise<void> {
-  for (;;) {
-    const events = (await tx.query(SELECT_EVENTS, webhookId, DROPPED_AT_ONCE)).map(({ event_id }) => event_id)
-    if (events.length === 0) return
-    await tx.query(LOCK_PAYLOADS, events)
-    const dropped = await tx.query(DELETE_DELIVERIES_OF_WEBHOOK, webhookId, events)
-    await tx.query(DELETE_UNUSED_PAYLOADS, events)
-    await onDropped(dropped.map(({ id }) => id))
+export async function dropDeliveries(tx: Tx, webhookId: string, onDropped?: OnDropped): Promise<void> {
+  while ((await dropBatch(tx, webhookId, onDropped)) === DROPPED_AT_ONCE) {
+    // There may be more.
   }
 }
 
 /**
- * Disables a webhook and drops its pending retries (events 8.4).
- * @param onDropped called with the ids of their deliveries.
+ * Disables a webhook and drops its pending retries (events 8.4): the first ones here, and others with
+ * `dropOfDisabled`. New deliveries for all webhooks wait for this transaction, and 100,000 retries take half a minute.
+ * Until they are dropped they are not sent: an attempt of a disabled webhook ends its delivery.
  */
-export async function disableWebhook(
-  tx: Tx,
-  webhookId: string,
-  onDropped?: (ids: readonly string[]) => Promise<void>,
-): Promise<void> {
+export async function disableWebhook(tx: Tx, webhookId: string, onDropped?: OnDropped): Promise<void> {
   // Deliveries that are being added are waited for, and dropped.
   await tx.query(LOCK_WEBHOOK, webhookId)
   await tx.query(DISABLE, webhookId)
-  await logDropped(tx, webhookId)
-  await dropDeliveries(tx, webhookId, onDropped)
+  await logDropped(tx, webhookId, DROPPED_AT_ONCE)
+  await dropBatch(tx, webhookId, onDropped)
+}
+
+/** Drops what a disabled webhook still has pending, a batch in each transaction. It must be done before enabling it. */
+export async function dropOfDisabled(db: Transactional, webhookId: string, onDropped?: OnDropped): Promise<void> {
+  const dropSome = (tx: Tx) => dropSomeOfDisabled(tx, webhookId, onDropped)
+  while (await db.transaction(dropSome)) {
+    // There may be more.
+  }
+}
+
+/** @returns whether there may be more. */
+export async function dropSomeOfDisabled(tx: Tx, webhookId: string, onDropped?: OnDropped): Promise<boolean> {
+  const [disabled] = await tx.query(LOCK_DISABLED, webhookId)
+  if (!disabled) return false
+  const logged = await logDropped(tx, webhookId, DROPPED_AT_ONCE)
+  const dropped = await dropBatch(tx, webhookId, onDropped)
+  return logged === DROPPED_AT_ONCE || dropped === DROPPED_AT_ONCE
 }

@@ -43,12 +43,13 @@ type Columns = [
 /** Attempts that an entry keeps: a delivery may be asked for without limit. */
 const MOST_ATTEMPTS = 100
 
+// By webhook and event, so that nothing keeps an attempt from being concluded: its request would be repeated for ever.
 const RECORD = sql<unknown, Columns>(
   `insert into delivery_log (id, webhook_id, event_id, event_type, created_at, state, attempts, next_attempt_at, record)
    select id, webhook_id, event_id, event_type, created_at, state, jsonb_build_array(attempt), next_attempt_at, record
    from unnest($1::text[], $2::text[], $3::uuid[], $4::text[], $5::timestamptz[], $6::text[], $7::jsonb[], $8::timestamptz[], $9::text[])
      as entry (id, webhook_id, event_id, event_type, created_at, state, attempt, next_attempt_at, record)
-   on conflict (id) do update set state = excluded.state, next_attempt_at = excluded.next_attempt_at,
+   on conflict (webhook_id, event_id) do update set state = excluded.state, next_attempt_at = excluded.next_attempt_at,
      attempts = case when jsonb_array_length(delivery_log.attempts) < ${MOST_ATTEMPTS} then delivery_log.attempts
                      else delivery_log.attempts - 0 end || excluded.attempts`,
 )
@@ -69,13 +70,14 @@ export async function logAttempts(tx: Tx, entries: readonly LogEntry[]): Promise
   )
 }
 
-const DROP_RETRIED = sql<unknown, [webhookId: string]>(
-  `update delivery_log set state = 'dropped', next_attempt_at = null where webhook_id = $1 and state = 'retrying'`,
+const DROP_RETRIED = sql<{ one: number }, [webhookId: string, limit: number]>(
+  `update delivery_log set state = 'dropped', next_attempt_at = null
+   where id = any(array(select id from delivery_log where webhook_id = $1 and state = 'retrying' limit $2)) returning 1 as one`,
 )
 
-/** Records that what a webhook was still retrying is dropped. */
-export async function logDropped(tx: Tx, webhookId: string): Promise<void> {
-  await tx.query(DROP_RETRIED, webhookId)
+/** Records that deliveries that a webhook was still retrying are dropped. @returns how many; `limit`: there may be more. */
+export async function logDropped(tx: Tx, webhookId: string, limit: number): Promise<number> {
+  return (await tx.query(DROP_RETRIED, webhookId, limit)).length
 }
 
 const DROP_ONE = sql<unknown, [id: string]>(

@@ -1,6 +1,6 @@
 import { formatPosition, type RecordedEvent } from '@restante/messaging'
 import { base62Id } from '../delivery/ids.ts'
-import { matches } from '../delivery/matching.ts'
+import { matches } from '../delivery/rules/matching.ts'
 import type { RequestedDelivery, RequestedWebhook } from './store.ts'
 
 /** What became of an event that may be sent again to a webhook. */

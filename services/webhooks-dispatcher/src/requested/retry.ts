@@ -26,8 +26,8 @@ interface Found {
 /** How the webhook of a request is found: within the scope of its caller, or of any organization for the operator. */
 export interface Lookup {
   find(): Promise<Found | undefined>
-  /** The same, locked until the transaction ends. */
-  lock(tx: Tx): Promise<Found | undefined>
+  /** The same by its id, because an alias may name another one by now; locked until the transaction ends. */
+  lock(tx: Tx, id: string): Promise<Found | undefined>
 }
 
 /**
@@ -39,12 +39,13 @@ export interface Lookup {
 export async function retryDelivery(deps: RetryOptions, webhook: Lookup, deliveryId: string): Promise<LogRow> {
   const found = requireEnabled(await webhook.find())
   const entry = await findEntry(deps.db, found.id, deliveryId)
-  const pending = await advance(deps, webhook, deliveryId)
+  const lock = async (tx: Tx) => requireEnabled(await webhook.lock(tx, found.id))
+  const pending = await advance(deps, lock, deliveryId)
   if (pending) return pending
   if (!entry) throw notFound('Delivery')
   const requested = await readAgain(deps, found.organization_id, entry)
   await deps.db.transaction(async (tx) => {
-    const { id } = requireEnabled(await webhook.lock(tx))
+    const { id } = await lock(tx)
     // Another request may have been first.
     if (await findPending(tx, id, deliveryId)) return
     await addRequested(tx, id, [requested])
@@ -54,9 +55,13 @@ export async function retryDelivery(deps: RetryOptions, webhook: Lookup, deliver
 }
 
 /** Makes the next attempt of a delivery due now that has not ended. @returns undefined when it has. */
-function advance({ db, timers }: RetryOptions, webhook: Lookup, deliveryId: string): Promise<LogRow | undefined> {
+function advance(
+  { db, timers }: RetryOptions,
+  lock: (tx: Tx) => Promise<Found>,
+  deliveryId: string,
+): Promise<LogRow | undefined> {
   return db.transaction(async (tx) => {
-    const { id } = requireEnabled(await webhook.lock(tx))
+    const { id } = await lock(tx)
     const pending = await findPending(tx, id, deliveryId)
     if (!pending) return undefined
     await logDueNow(tx, deliveryId)

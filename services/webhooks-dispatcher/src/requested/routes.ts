@@ -1,3 +1,4 @@
+import type { Tx } from '@restante/service/database'
 import { ApiError } from '@restante/service/errors'
 import type { Handlers, InternalHandlers } from '@restante/service/http'
 import { scopeFilter } from '@restante/service/identity'
@@ -14,14 +15,13 @@ export function retryRoutes(deps: RetryOptions): Pick<Handlers<'webhooks-dispatc
   return {
     'webhooks.retryDelivery': async ({ caller, params }) => {
       const scope = scopeFilter(caller)
-      const idOrAlias = params.webhook_id
       const webhook = {
         find: async () => {
           await requireCurrent(deps.db, caller)
-          return findWebhook(deps.db, scope, idOrAlias)
+          return findWebhook(deps.db, scope, params.webhook_id)
         },
-        lock: async (tx: Parameters<typeof lockWebhook>[0]) => {
-          const locked = await lockWebhook(tx, scope, idOrAlias)
+        lock: async (tx: Tx, id: string) => {
+          const locked = await lockWebhook(tx, scope, id)
           await requireCurrent(tx, caller)
           return locked
         },
@@ -50,7 +50,7 @@ export function logRoutes(
     'webhooks-dispatcher.replayDelivery': async ({ body: { webhook_id, delivery_id, operator } }) => {
       const webhook = {
         find: () => findAnyWebhook(db, webhook_id),
-        lock: (tx: Parameters<typeof lockAnyWebhook>[0]) => lockAnyWebhook(tx, webhook_id),
+        lock: lockAnyWebhook,
       }
       try {
         const delivery = deliveryRecord(await retryDelivery(deps, webhook, delivery_id))

@@ -1,6 +1,6 @@
 import type { WebhookDelivery } from '@restante/contracts/resources'
 import { type Queryable, sql, type Tx } from '@restante/service/database'
-import type { Subscriber } from '../delivery/matching.ts'
+import type { Subscriber } from '../delivery/rules/matching.ts'
 import { LOG_COLUMNS, type LogRow } from '../log/store.ts'
 
 const SELECT_ENTRY = sql<LogRow & { record: string | null }, [webhookId: string, deliveryId: string]>(
@@ -22,7 +22,10 @@ const SELECT_PENDING = sql<LogRow, [webhookId: string, deliveryId: string]>(
      coalesce(l.attempts, '[]') as attempts, now()::timestamptz(3) as next_attempt_at
    from deliveries d left join delivery_log l on l.id = d.id where d.webhook_id = $1 and d.id = $2`,
 )
-const DUE_NOW = sql<unknown, [deliveryId: string]>('update delivery_log set next_attempt_at = now() where id = $1')
+// An attempt may have ended it since it was found.
+const DUE_NOW = sql<unknown, [deliveryId: string]>(
+  `update delivery_log set next_attempt_at = now() where id = $1 and state = 'retrying'`,
+)
 
 /** A delivery that has not ended, as it is when its next attempt is due now. */
 export async function findPending(on: Queryable, webhookId: string, deliveryId: string): Promise<LogRow | undefined> {

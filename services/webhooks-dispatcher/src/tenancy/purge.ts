@@ -4,7 +4,8 @@ import { organizationScope, type ScopeFilter } from '@restante/service/identity'
 import { type DeletedScope, type PurgeAtOnce, Tombstones } from '@restante/tenancy'
 import { disableWebhook, dropDeliveries } from '../delivery/store.ts'
 import type { TimerKinds } from '../delivery/timers.ts'
-import { deleteWebhook, lockScopeOf, lockWebhooksOf, removeFromFilters } from '../webhooks/store.ts'
+import { deleteWebhook, lockWebhooksOf } from '../webhooks/store.ts'
+import { lockScopeOf, removeFromFilters } from './store.ts'
 
 /** Webhooks of an organization are created and purged under one lock, so that a create finds the tombstone. */
 export const tombstones = new Tombstones({ lock: (tx, { organization_id }) => lockWebhooksOf(tx, organization_id) })

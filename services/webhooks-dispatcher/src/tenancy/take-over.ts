@@ -2,7 +2,8 @@ import type { Timers } from '@restante/jobs'
 import type { Tx } from '@restante/service/database'
 import { dropDeliveries } from '../delivery/store.ts'
 import type { TimerKinds } from '../delivery/timers.ts'
-import { deleteWebhook, lockEarlier, lockWebhooksOf, rememberTakeOver } from '../webhooks/store.ts'
+import { deleteWebhook, lockWebhooksOf } from '../webhooks/store.ts'
+import { lockEarlier, rememberTakeOver } from './store.ts'
 
 /** Identifies one take-over of one organization, as the gateway numbers it. */
 export interface TakeOver {

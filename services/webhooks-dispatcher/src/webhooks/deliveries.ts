@@ -36,8 +36,8 @@ export async function testWebhook(
 ): Promise<ResponseOf<'webhooks.test'>> {
   const [id, eventId] = [base62Id('msg_'), randomUUID()]
   await db.transaction(async (tx) => {
-    await requireCurrent(tx, caller)
     const webhook = await lockWebhook(tx, scopeFilter(caller), idOrAlias)
+    await requireCurrent(tx, caller)
     if (!webhook) throw notFound('Webhook')
     if (!webhook.enabled) {
       throw new ApiError('conflict', {

@@ -33,8 +33,8 @@ export async function changeHeaders(
 ): Promise<void> {
   const scope = scopeFilter(caller)
   await db.transaction(async (tx) => {
-    await requireCurrent(tx, caller)
     const webhook = await lockWebhook(tx, scope, idOrAlias)
+    await requireCurrent(tx, caller)
     const found = webhook && (await findHeaders(tx, scope, webhook.id))
     if (!found) throw notFound('Webhook')
     const before = found.headers ? openHeaders(box, found.id, found.headers) : {}

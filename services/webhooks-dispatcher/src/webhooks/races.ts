@@ -12,6 +12,13 @@ export async function requireCurrent(on: Queryable, caller: Caller): Promise<voi
   if (await isSuperseded(on, caller.organization_id, caller.take_overs ?? 0)) throw new ApiError('unknown_api_key')
 }
 
+/** Reads for a caller. What was read is checked afterwards: then nothing of a successor can be among it. */
+export async function readFor<T>(on: Queryable, caller: Caller, read: () => Promise<T>): Promise<T> {
+  const found = await read()
+  await requireCurrent(on, caller)
+  return found
+}
+
 /**
  * The gateway admitted the request, and resolved its ids, a moment ago. A scope deleted since then must not return as a
  * filter.

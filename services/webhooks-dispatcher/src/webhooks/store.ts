@@ -51,10 +51,11 @@ export function locationOf(row: WebhookRow): Located {
 }
 
 const COLUMNS = `id, organization_id, pod_id, inbox_uid, inbox_id, url, secret, enabled, event_types, is_filtered, pod_ids, inbox_uids, inbox_ids, client_id, created_by, created_at, updated_at`
-const IN_SCOPE = `organization_id = $1 and ($2::uuid is null or pod_id = $2) and ($3::uuid is null or inbox_uid = $3)`
-type Scope = [organization: string, pod: string | null, inbox: string | null]
+/** Condition on `$1` to `$3`, the values of a scope. */
+export const IN_SCOPE = `organization_id = $1 and ($2::uuid is null or pod_id = $2) and ($3::uuid is null or inbox_uid = $3)`
+export type Scope = [organization: string, pod: string | null, inbox: string | null]
 
-function scopeValues(scope: ScopeFilter): Scope {
+export function scopeValues(scope: ScopeFilter): Scope {
   return [scope.organizationId, scope.podId ?? null, scope.inboxUid ?? null]
 }
 
@@ -260,19 +261,6 @@ export async function countWebhooksOf(tx: Tx, organizationId: string): Promise<n
   return row?.count ?? 0
 }
 
-const MARK_TAKE_OVER = sql<unknown, [organizationId: string, takeOvers: number]>(
-  `insert into take_overs (organization_id, take_overs) values ($1, $2)
-   on conflict (organization_id) do update
-     set take_overs = greatest(take_overs.take_overs, excluded.take_overs), heard_at = excluded.heard_at`,
-)
-const FORGET_TAKE_OVERS = sql<unknown>(`delete from take_overs where heard_at < now() - interval '1 day'`)
-
-/** Records a take-over for as long as a request that was admitted before it could still arrive. */
-export async function rememberTakeOver(tx: Tx, organizationId: string, takeOvers: number): Promise<void> {
-  if (takeOvers > 0) await tx.query(MARK_TAKE_OVER, organizationId, takeOvers)
-  await tx.query(FORGET_TAKE_OVERS)
-}
-
 const SELECT_TAKE_OVER = sql<{ take_overs: number }, [organizationId: string]>(
   'select take_overs from take_overs where organization_id = $1',
 )
@@ -283,15 +271,6 @@ export async function isSuperseded(on: Queryable, organizationId: string, takeOv
   return latest !== undefined && latest.take_overs > takeOvers
 }
 
-const LOCK_EARLIER_ONES = sql<{ id: string }, [organizationId: string, takeOvers: number]>(
-  'select id from webhooks where organization_id = $1 and take_overs < $2 order by id for update',
-)
-
-/** Locks the webhooks from before a take-over. @returns their ids. */
-export async function lockEarlier(tx: Tx, organizationId: string, takeOvers: number): Promise<string[]> {
-  return (await tx.query(LOCK_EARLIER_ONES, organizationId, takeOvers)).map(({ id }) => id)
-}
-
 const DELETE_ONE = sql<unknown, [id: string]>(
   `with ended as (delete from webhooks where id = $1 returning id)
    insert into ended_webhooks (id) select id from ended`,
@@ -300,31 +279,4 @@ const DELETE_ONE = sql<unknown, [id: string]>(
 /** Deletes a webhook; its log is swept later, because it may be long. */
 export async function deleteWebhook(tx: Tx, id: string): Promise<void> {
   await tx.query(DELETE_ONE, id)
-}
-
-const LOCK_SCOPE = sql<{ id: string }, [...Scope]>(`select id from webhooks where ${IN_SCOPE} order by id for update`)
-
-/** Locks the webhooks that belong to a scope or below it. @returns their ids. */
-export async function lockScopeOf(tx: Tx, scope: ScopeFilter): Promise<string[]> {
-  return (await tx.query(LOCK_SCOPE, ...scopeValues(scope))).map(({ id }) => id)
-}
-
-// The arrays of inboxes are parallel, so both lose the element at the same index.
-const DROP_FROM_FILTERS = sql<{ id: string; empty: boolean }, [organizationId: string, goneId: string]>(
-  `with named as (
-     select id from webhooks where organization_id = $1 and ($2::uuid = any(pod_ids) or $2::uuid = any(inbox_uids))
-     order by id for update)
-   update webhooks set
-     pod_ids = array_remove(pod_ids, $2::uuid),
-     inbox_ids = array(select address from unnest(inbox_uids, inbox_ids) with ordinality as kept(uid, address, place) where uid <> $2::uuid order by place),
-     inbox_uids = array_remove(inbox_uids, $2::uuid),
-     updated_at = now()
-   from named where webhooks.id = named.id
-   returning webhooks.id, cardinality(pod_ids) = 0 and cardinality(inbox_uids) = 0 as empty`,
-)
-
-/** Removes a deleted inbox or pod from every filter. @returns webhooks that have no id left and must not widen. */
-export async function removeFromFilters(tx: Tx, organizationId: string, goneId: string): Promise<string[]> {
-  const changed = await tx.query(DROP_FROM_FILTERS, organizationId, goneId)
-  return changed.filter(({ empty }) => empty).map(({ id }) => id)
 }

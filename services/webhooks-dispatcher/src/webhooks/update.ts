@@ -4,7 +4,7 @@ import type { Timers } from '@restante/jobs'
 import type { Tx } from '@restante/service/database'
 import { invalid, notFound } from '@restante/service/errors'
 import { requireEventTypes, scopeFilter } from '@restante/service/identity'
-import { disableWebhook, stopFailureClocks } from '../delivery/store.ts'
+import { disableWebhook, dropOfDisabled, dropSomeOfDisabled, stopFailureClocks } from '../delivery/store.ts'
 import type { TimerKinds } from '../delivery/timers.ts'
 import type { CreateOptions } from './create.ts'
 import { changedFilters, type FilterChange, isFiltered, resolveIds } from './filters.ts'
@@ -30,7 +30,9 @@ export async function updateWebhookOf(
   if (!found) throw notFound('Webhook')
   requireRights(caller, found, body)
   const change = await resolveChange(deps, found, body)
-  return mutex.run(caller.organization_id, () =>
+  // In batches: nothing from before may be sent when it is enabled again.
+  if (body.enabled === true) await dropOfDisabled(db, found.id)
+  const updated = await mutex.run(caller.organization_id, () =>
     db.transaction(async (tx) => {
       await lockWebhooksOf(tx, caller.organization_id)
       await requireCurrent(tx, caller)
@@ -42,6 +44,8 @@ export async function updateWebhookOf(
       return apply(deps, tx, caller, webhook, { body, change })
     }),
   )
+  if (body.enabled === false) await dropOfDisabled(db, found.id)
+  return updated
 }
 
 /**
@@ -105,6 +109,9 @@ async function apply(
   }
   if (!enabled && webhook.enabled) {
     await disableWebhook(tx, webhook.id, (ids) => timers.cancelIdle(tx, 'webhook-delivery', ids))
+  }
+  while (isEnabledAgain && (await dropSomeOfDisabled(tx, webhook.id))) {
+    // It was disabled by another request meanwhile, and that had more to drop.
   }
   if (body.enabled === true) await stopFailureClocks(tx, [webhook.id])
   const named = body.event_types ?? []

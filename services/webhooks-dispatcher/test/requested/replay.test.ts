@@ -1,3 +1,5 @@
+import { topics } from '@restante/contracts/events'
+import { sql } from '@restante/service/database'
 import { WebhookReceiver, waitFor } from '@restante/testkit'
 import { startDispatcher, type TestDispatcher } from '../dispatcher.ts'
 import { Subscription } from './subscription.ts'
@@ -15,6 +17,9 @@ afterEach(async () => {
   await dispatcher.clear()
   await receiver.stop()
 })
+
+const forgetMarks = sql<unknown>('delete from consumed')
+const forgetLog = sql<unknown, [webhookId: string]>('delete from delivery_log where webhook_id = $1')
 
 interface Total {
   matched: number
@@ -85,6 +90,25 @@ describe('a replay of a time range', () => {
     receiver.always(200).release(200)
     await own.logged(3, 'delivered')
     expect(receiver.requests).toHaveLength(3)
+  })
+
+  it('leaves nothing to send to those that have its events when dead letters of them are handled afterwards', async () => {
+    const own = await Subscription.make(dispatcher, receiver)
+    const other = await new WebhookReceiver().start()
+    const body = { url: other.url, event_types: ['message.received'] }
+    const { webhook_id: otherId } = await dispatcher.webhook(own.caller, body)
+    const [event] = await own.receive()
+    if (!event) throw new Error('no event')
+    await own.logged(1, 'delivered')
+    await waitFor(async () => (await dispatcher.remains()).deliveries === 0, { what: 'both deliveries to end' })
+    // As if the event had become a dead letter, and a replay had then sent it to the first webhook.
+    await dispatcher.db.query(forgetMarks)
+    await dispatcher.db.query(forgetLog, otherId)
+    await dispatcher.events.publish(topics['mail.messages'], event)
+    await waitFor(() => other.requests.length === 2, { what: 'the event that the other has not got' })
+    await waitFor(async () => (await dispatcher.remains()).deliveries === 0, { what: 'every delivery to end' })
+    expect(receiver.requests).toHaveLength(1)
+    await other.stop()
   })
 
   it('sends nothing of before the webhook was created, matched, or was enabled again', async () => {

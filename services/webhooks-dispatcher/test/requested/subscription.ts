@@ -63,12 +63,16 @@ export class Subscription {
     )
   }
 
-  retry(deliveryId: string, caller: Caller = this.caller, prefix = '') {
-    const target = `${prefix}/webhooks/${this.id}/deliveries/${deliveryId}/retry`
+  retry(deliveryId: string, caller: Caller = this.caller, prefix = '', idOrAlias = this.id) {
+    const target = `${prefix}/webhooks/${idOrAlias}/deliveries/${deliveryId}/retry`
     return this.#dispatcher.request('webhooks.retryDelivery', caller, 'POST', target, {})
   }
 
   change(body: Record<string, unknown>) {
     return this.#dispatcher.request('webhooks.update', this.caller, 'PATCH', `/webhooks/${this.id}`, body)
+  }
+
+  delete() {
+    return this.#dispatcher.request('webhooks.delete', this.caller, 'DELETE', `/webhooks/${this.id}`)
   }
 }

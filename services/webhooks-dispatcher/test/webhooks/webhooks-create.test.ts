@@ -387,6 +387,31 @@ describe('webhooks of an organization that is taken over', () => {
     expect([status, body['code'], body['secret']]).toEqual([401, 'unknown_api_key', undefined])
   })
 
+  it("401 for every request of an earlier key that names a successor's webhook by its alias", async () => {
+    const { id, organization } = await makeTenant(dispatcher)
+    await end(id, 1)
+    const heir = { ...organization(), take_overs: 1 }
+    const { webhook_id } = await dispatcher.webhook(heir, { ...wanted, client_id: 'agent-hook' })
+    const requests = [
+      ['webhooks.list', 'GET', '', undefined],
+      ['webhooks.get', 'GET', '/agent-hook', undefined],
+      ['webhooks.getHeaders', 'GET', '/agent-hook/headers', undefined],
+      ['webhooks.updateHeaders', 'PATCH', '/agent-hook/headers', { headers: { 'x-own': 'value' } }],
+      ['webhooks.listDeliveries', 'GET', '/agent-hook/deliveries', undefined],
+      ['webhooks.update', 'PATCH', '/agent-hook', { enabled: false }],
+      ['webhooks.test', 'POST', '/agent-hook/test', {}],
+      ['webhooks.delete', 'DELETE', '/agent-hook', undefined],
+    ] as const
+    for (const [operation, method, path, body] of requests) {
+      const answer = await dispatcher.request(operation, organization(), method, `/webhooks${path}`, body)
+      expect([operation, answer.status, answer.body['code']]).toEqual([operation, 401, 'unknown_api_key'])
+    }
+    const kept = await dispatcher.request('webhooks.get', heir, 'GET', `/webhooks/${webhook_id}`)
+    expect([kept.status, kept.body['enabled']]).toEqual([200, true])
+    const { body } = await dispatcher.request('webhooks.getHeaders', heir, 'GET', `/webhooks/${webhook_id}/headers`)
+    expect(body).toEqual({ header_names: [] })
+  })
+
   it('401 for a request of an earlier key that was admitted before the take-over and arrives after it', async () => {
     const { id, organization } = await makeTenant(dispatcher)
     await end(id, 2)

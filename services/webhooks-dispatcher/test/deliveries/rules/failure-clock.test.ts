@@ -1,4 +1,4 @@
-import { afterFailure, type FailureClock, STOPPED } from '../../../src/delivery/failure-clock.ts'
+import { afterFailure, type FailureClock, STOPPED } from '../../../src/delivery/rules/failure-clock.ts'
 
 const HOUR = 3_600_000
 const start = Date.UTC(2026, 0, 1)

@@ -1,4 +1,4 @@
-import { matches, type RoutedEvent, type Subscriber } from '../../../src/delivery/matching.ts'
+import { matches, type RoutedEvent, type Subscriber } from '../../../src/delivery/rules/matching.ts'
 
 const ORGANIZATION = 'o1'
 const POD = 'p1'

@@ -1,5 +1,5 @@
 import { OutboundNetworkError, OutboundUnavailableError } from '@restante/service/outbound'
-import { failureOf } from '../../../src/delivery/failure.ts'
+import { failureOf } from '../../../src/delivery/rules/failure.ts'
 
 const HOUR = 3_600_000
 

@@ -1,4 +1,4 @@
-import { nextAttempt } from '../../../src/delivery/schedule.ts'
+import { nextAttempt } from '../../../src/delivery/rules/schedule.ts'
 
 const now = new Date(Date.UTC(2026, 0, 1))
 const SECOND = 1_000
