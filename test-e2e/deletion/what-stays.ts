@@ -64,6 +64,11 @@ export const WHAT_STAYS: readonly Remainder[] = [
     because: 'events already queued go to webhooks of pod and organization',
   },
   { place: 'websocket-fanout.stream_log', markers: EVENTS, because: 'the log of the live streams keeps a day' },
+  {
+    place: 'websocket-fanout.deleted_messages',
+    markers: ['uid'],
+    because: 'ids of deleted messages, whose late events must not be replayed',
+  },
 ]
 
 /** Bytes of a message that the recipient's server has not accepted yet. */

@@ -1,11 +1,15 @@
 import { SERVICES, type ServiceName } from '@restante/contracts/vocabulary'
 import { engineNames } from '@restante/local/engines/engine.ts'
 import { byLength, waitFor } from '@restante/testkit'
+import { eventsIn } from './harness/counts.ts'
+import { Poller, ResumingStream } from './harness/following.ts'
 import type { Installation } from './harness/installation.ts'
 import { shuffled } from './shuffled.ts'
 
 const MAILS = byLength({ short: 450, long: 2_000 })
 const RATE = 50
+/** How often the stream service is killed in front of each client that follows it. */
+const KILLS = byLength({ short: 2, long: 8 })
 const SEED = 20_261_121
 
 /** Everything that can be killed, in an order that is the same in every run. */
@@ -55,6 +59,41 @@ export function describeKills(installationOf: () => Installation): void {
     const webhooks = installation.eventsInWebhooks()
     for (const id of late) expect(installation.eventsOnStream().get(id)).toEqual(webhooks.get(id))
   }, 120_000)
+}
+
+/** Clients that continue from cursors, while the owner of the log is killed under load. */
+export function describeFollowers(installationOf: () => Installation): void {
+  it.each([
+    ['resumes its stream', ResumingStream],
+    ['polls', Poller],
+  ])(
+    'gives a client that %s every event, each once, while websocket-fanout is killed again and again',
+    async (_what, Client) => {
+      const { source, system, tenant } = installationOf()
+      const client = new Client(system.endpoints, tenant.key).start()
+      await waitFor(() => client.follows, { what: 'the first cursor', timeout: 30_000 })
+      const before = source.accepted.length
+      const sending = source.send(KILLS * RATE * 2, RATE)
+      sending.catch(() => undefined)
+      for (let kill = 1; kill <= KILLS; kill++) {
+        await waitFor(() => source.accepted.length >= before + kill * RATE, { what: 'mail to flow', timeout: 60_000 })
+        await installationOf().killService('websocket-fanout')
+      }
+      await sending
+      const sent = source.accepted.slice(before).map(({ id }) => id)
+      const seen = () => eventsIn(client.events)
+      await waitFor(() => sent.every((id) => seen().has(id)), {
+        what: 'every event',
+        timeout: 60_000,
+        interval: 200,
+      })
+      await client.stop()
+      const ids = client.events.map((event) => 'event_id' in event && event.event_id)
+      expect(new Set(ids).size).toBe(ids.length)
+      expect(client.breaks).toBeGreaterThan(0)
+    },
+    180_000,
+  )
 }
 
 function isService(name: string): name is ServiceName {

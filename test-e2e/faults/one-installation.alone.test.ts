@@ -1,6 +1,6 @@
 import { describeFlush } from './flush.ts'
 import { describeFaults, INSTALLATION_TIMEOUT, Installation } from './harness/installation.ts'
-import { describeKills } from './kill.ts'
+import { describeFollowers, describeKills } from './kill.ts'
 import { describeOutages } from './outages.ts'
 
 /** One installation suffers one fault after another, as in production. Each test counts everything since the start. */
@@ -14,5 +14,6 @@ describeFaults('an installation', () => {
 
   describe('of which one engine is down for a while', () => describeOutages(started))
   describe('whose Redis is flushed', () => describeFlush(started))
+  describe('whose stream service is killed', () => describeFollowers(started))
   describe('of which one part after another is killed while mail arrives', () => describeKills(started))
 })

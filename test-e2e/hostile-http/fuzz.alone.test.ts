@@ -10,7 +10,7 @@ import { readApiDocument } from './requests/api-document.ts'
 import { KnownThings } from './requests/known-things.ts'
 
 const SEED = 20_261_001
-const REQUESTS = byLength({ short: 2_500, long: 10_000 })
+const REQUESTS = byLength({ short: 3_500, long: 10_000 })
 
 /** Operations in which these requests cannot succeed, with the reason. */
 const NEVER_SUCCESSFUL: Readonly<Record<string, string>> = {

@@ -3,11 +3,8 @@ import { waitFor } from '@restante/testkit'
 import { startGateway, type TestGateway } from '../gateway.ts'
 import { newKey } from '../signatures/signing.ts'
 
-/** The paths at which the owners of webhooks and of streams end those of earlier keys. */
-const OWNERS = [
-  ['webhooks', '/internal/webhooks/end'],
-  ['streams', '/internal/streams/end'],
-]
+/** Where webhooks and streams of earlier keys are ended. */
+const OWNERS = ['webhooks', 'streams']
 const ageMails = sql<never, [human: string]>(
   "update code_mails set created_at = created_at - interval '61 s' where human_email = $1",
 )
@@ -151,10 +148,10 @@ describe('taking an organization over', () => {
       expect((await only.api.get(only.inbox)).body).toMatchObject({ display_name: 'Desk' })
     })
 
-    it.each(OWNERS)('503 with nothing changed while the owner of %s is down', async (_what, path) => {
+    it.each(OWNERS)('503 with nothing changed while the owner of %s is down', async (what) => {
       const body = fresh()
       const before = await stranger(body)
-      gateway.behind.refusing.add(path)
+      gateway.behind.refusing.add(`/internal/${what}/end`)
       try {
         expect((await signUp(body)).status).toBe(503)
       } finally {
@@ -238,10 +235,10 @@ describe('taking an organization over', () => {
 
     it.each(OWNERS)(
       '503 with nothing changed while the owner of %s is down; the same code works then',
-      async (_what, path) => {
+      async (what) => {
         const body = fresh()
         const { before, heir, otp_code } = await provisional(body)
-        gateway.behind.refusing.add(path)
+        gateway.behind.refusing.add(`/internal/${what}/end`)
         try {
           expect((await heir.api.post('/v0/agent/verify', { otp_code })).status).toBe(503)
         } finally {
