@@ -79,7 +79,7 @@ describe('HttpListener answers', () => {
   it('metrics to operators only: neither to the public nor to other services', async () => {
     const { origin } = await listen({ audience: 'operators' })
     await fetch(`${origin}/x`)
-    expect(await (await fetch(`${origin}/metrics`)).text()).toContain('http_requests_total')
+    expect(await (await fetch(`${origin}/metrics`)).text()).toContain('restante_http_requests_total')
     for (const audience of ['public', 'services'] as const) {
       const other = await listen({ audience })
       expect(await (await fetch(`${other.origin}/metrics`)).json()).toEqual({ hello: 'world' })

@@ -21,7 +21,7 @@ import { passesBack } from './proxy/proxied-response.ts'
 import type { Upstreams } from './proxy/upstreams.ts'
 import type { RateLimits } from './rate-limits/rate-limits.ts'
 
-const openSockets = new Gauge({ name: 'gateway_open_streams', help: 'Sockets piped to the live stream service' })
+const openSockets = new Gauge({ name: 'restante_gateway_streams', help: 'Sockets piped to the live stream service' })
 
 const STREAM = operations['stream.connect']
 const PATH = /^\/v0\/?$/

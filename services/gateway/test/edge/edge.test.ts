@@ -214,7 +214,7 @@ describe('the public edge', () => {
       await gateway.another({ METRICS_PORT: String(port), HTTP_HEADERS_TIMEOUT: '200ms' })
       const metrics = await request(`http://127.0.0.1:${port}/metrics`)
       expect(metrics.statusCode).toBe(200)
-      expect(await metrics.body.text()).toContain('http_requests_total')
+      expect(await metrics.body.text()).toContain('restante_http_requests_total')
       const api = await request(`http://127.0.0.1:${port}/v0/inboxes`)
       expect(api.statusCode).toBe(404)
       expect(await api.body.json()).toMatchObject({ code: 'not_found' })

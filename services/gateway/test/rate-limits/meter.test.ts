@@ -16,7 +16,7 @@ const passed = (refusals: readonly (Refusal | undefined)[]): number =>
   refusals.filter((refusal) => refusal === undefined).length
 
 async function meteredLocally(): Promise<number> {
-  const metric = await register.getSingleMetric('gateway_rate_limits_metered_locally_total')?.get()
+  const metric = await register.getSingleMetric('restante_rate_limits_metered_locally_total')?.get()
   return metric?.values[0]?.value ?? 0
 }
 

@@ -21,7 +21,7 @@ export type ClientFrame =
   | ({
       readonly type: 'subscribe'
       readonly eventTypes: readonly EventType[] | undefined
-      /** Whether events shall carry cursors. */
+      /** Whether its events carry cursors. */
       readonly cursors: boolean
       readonly resumeFrom: string | undefined
     } & Named)

@@ -30,7 +30,7 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
 }
 
 const refusedTotal = new Counter({
-  name: 'http_connections_refused_total',
+  name: 'restante_http_connections_refused_total',
   help: 'Connections closed on arrival because a connection limit was reached',
   labelNames: ['limit'],
 })

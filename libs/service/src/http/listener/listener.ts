@@ -61,12 +61,12 @@ const DRAIN_STEP_MS = 50
 /** The paths that Express handles; it accounts for most of what an empty request costs. */
 const PROCESS_PATHS = /^\/(healthz|readyz|metrics)\b/i
 const requestsTotal = new Counter({
-  name: 'http_requests_total',
+  name: 'restante_http_requests_total',
   help: 'Requests answered',
   labelNames: ['operation', 'status'],
 })
 const requestSeconds = new Histogram({
-  name: 'http_request_duration_seconds',
+  name: 'restante_http_request_duration_seconds',
   help: 'Time from the request line to the end of the response',
   labelNames: ['operation'],
   buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],

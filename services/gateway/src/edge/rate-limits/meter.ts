@@ -7,7 +7,7 @@ import { LocalBuckets } from './local-buckets.ts'
 import { SharedBuckets } from './shared-buckets.ts'
 
 const meteredLocally = new Counter({
-  name: 'gateway_rate_limits_metered_locally_total',
+  name: 'restante_rate_limits_metered_locally_total',
   help: 'Requests counted by this process only, because the shared counters did not answer',
 })
 

@@ -8,7 +8,7 @@ import { type Bucket, bucketOf, type Charge, type LimitName, type Refusal } from
 import type { Meter } from './meter.ts'
 
 const limited = new Counter({
-  name: 'gateway_rate_limited_total',
+  name: 'restante_rate_limited_total',
   help: 'Requests refused with 429 because of a rate limit',
   labelNames: ['limit'],
 })

@@ -5,7 +5,7 @@ import type { Answer, Demand, Demands } from './buckets.ts'
 import { answerOf, scriptArguments, TAKE_TOKENS } from './script.ts'
 
 const shared = new Gauge({
-  name: 'gateway_rate_limits_shared',
+  name: 'restante_rate_limits_shared',
   help: '1 while rate limits are counted for all gateways together, 0 while each counts for itself',
 })
 
