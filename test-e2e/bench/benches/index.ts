@@ -9,6 +9,7 @@ import { pipeline } from './pipeline.ts'
 import { queue } from './queue.ts'
 import { sending } from './sending.ts'
 import { smtp } from './smtp.ts'
+import { stream } from './stream.ts'
 import { webhooks } from './webhooks.ts'
 
 /** Every bench, in the order in which they run. */
@@ -24,4 +25,5 @@ export const benches: readonly Bench[] = [
   sending,
   lists,
   webhooks,
+  stream,
 ]

@@ -1,0 +1,53 @@
+import { waitFor } from '@restante/testkit'
+import { z } from 'zod'
+import { Program } from '../programs/program.ts'
+
+const seen = z.object({ events: z.array(z.object({ id: z.string(), frames: z.int(), last: z.number() })) })
+
+/** Clients that connect to one address: all with the same key, and each with one of the frames. */
+export interface ClientGroup {
+  readonly url: string
+  readonly clients: number
+  readonly frames: readonly object[]
+}
+
+/** Clients of streams, in a process of their own. */
+export class StreamClients {
+  readonly #program: Program
+  readonly #frames = new Map<string, number>()
+  readonly #last = new Map<string, number>()
+
+  private constructor(program: Program) {
+    this.#program = program
+  }
+
+  /** Resolves when all are connected and subscribed. */
+  static async open(groups: readonly ClientGroup[]): Promise<StreamClients> {
+    const program = Program.start('stream-clients', { groups })
+    await program.next(z.object({ opened: z.literal(true) }))
+    return new StreamClients(program)
+  }
+
+  /**
+   * Waits for frames of events. @returns when the last of them came, in Unix milliseconds.
+   * @throws Error when it takes longer than two minutes.
+   */
+  async last(eventIds: readonly string[], framesOfEach: number): Promise<number> {
+    await waitFor(
+      async () => {
+        this.#program.resume()
+        for (const { id, frames, last } of (await this.#program.next(seen)).events) {
+          this.#frames.set(id, (this.#frames.get(id) ?? 0) + frames)
+          this.#last.set(id, last)
+        }
+        return eventIds.every((id) => (this.#frames.get(id) ?? 0) >= framesOfEach)
+      },
+      { what: `${framesOfEach} frames of ${eventIds.length} events`, timeout: 120_000, interval: 100 },
+    )
+    return Math.max(...eventIds.map((id) => this.#last.get(id) ?? 0))
+  }
+
+  stop(): Promise<void> {
+    return this.#program.stop()
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * Clients of streams in one process. Each group connects with one key and subscribes each of its clients with one of its
+ * frames; without any, a client only connects. It reports when all have been answered, and, whenever it is resumed, how
+ * many frames of each event have come and when the last one did.
+ */
+import { WebSocket } from 'ws'
+import { z } from 'zod'
+import { inputOf, reportToParent } from './parent.ts'
+
+const CONNECTING = 50
+const EVENT_ID = /"event_id":"([0-9a-f-]{36})"/
+
+const group = z.object({ url: z.url(), clients: z.int(), frames: z.array(z.record(z.string(), z.unknown())) })
+const { groups } = inputOf(z.object({ groups: z.array(group) }))
+const events = new Map<string, { frames: number; last: number }>()
+
+function note(document: Buffer): void {
+  const [, id = ''] = EVENT_ID.exec(document.toString('latin1')) ?? []
+  const event = events.get(id) ?? { frames: 0, last: 0 }
+  event.frames++
+  event.last = Date.now()
+  events.set(id, event)
+}
+
+function open(url: string, frame: object | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = new WebSocket(url, { perMessageDeflate: false })
+    socket.once('error', reject)
+    const opened = () => {
+      socket.on('message', note)
+      resolve()
+    }
+    socket.once('open', () => {
+      if (frame === undefined) return opened()
+      socket.send(JSON.stringify(frame))
+      socket.once('message', (answer) => {
+        if (answer.toString().includes('"subscribed"')) opened()
+        else reject(new Error(`the subscription was refused: ${answer.toString()}`))
+      })
+    })
+  })
+}
+
+process.on('message', () => {
+  reportToParent({ events: [...events].map(([id, event]) => ({ id, ...event })) })
+  events.clear()
+})
+for (const { url, clients, frames } of groups) {
+  for (let from = 0; from < clients; from += CONNECTING) {
+    const some = Array.from({ length: Math.min(CONNECTING, clients - from) }, (_, at) => from + at)
+    await Promise.all(some.map((at) => open(url, frames[at % Math.max(1, frames.length)])))
+  }
+}
+reportToParent({ opened: true })
