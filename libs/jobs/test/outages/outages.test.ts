@@ -170,7 +170,9 @@ describe('timers', () => {
   })
 
   it('keep their place in a queue that is slower than a lease', async () => {
-    const timers = stack.timers({ queueLeaseMs: 100 })
+    // Long enough that a machine with other work renews it in time.
+    const leaseMs = 500
+    const timers = stack.timers({ queueLeaseMs: leaseMs })
     const [begun, goOn] = [signal(), signal()]
     const order: string[] = []
     timers.work('note', { ...work, concurrency: 1 }, async ({ timer, run }) => {
@@ -189,7 +191,7 @@ describe('timers', () => {
     const before = await leases()
     // Three leases' worth of waiting, measured by the database's clock.
     const [start] = await stack.db.query(CLOCK)
-    await until(async () => ((await stack.db.query(CLOCK))[0]?.ms ?? 0) - (start?.ms ?? 0) > 300)
+    await until(async () => ((await stack.db.query(CLOCK))[0]?.ms ?? 0) - (start?.ms ?? 0) > 3 * leaseMs)
     expect(await leases()).toEqual(before)
     goOn.happen()
     await until(async () => (await stack.rows()).length === 0)
