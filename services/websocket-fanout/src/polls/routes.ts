@@ -119,7 +119,7 @@ async function untilEvents(
     const caller = await request.confirmCaller()
     requireEventTypes(caller.credential, request.query.event_types ?? [], 'stream')
     const target = position()
-    const found = await collect(options.reader, caller, request.query, { after, through: target })
+    const found = await collect(options.reader, request, caller, { after, through: target })
     after = found.through
     waiting.check()
     // What this instance has read of the log up to `target` includes every take-over before it.
@@ -141,22 +141,38 @@ interface Found {
 /** Events of a range, until they fill an answer or enough of the log was looked through. */
 async function collect(
   reader: LogReader,
+  { over, query }: Pick<PollRequest, 'over' | 'query'>,
+  caller: Caller,
+  range: { readonly after: bigint; readonly through: bigint },
+): Promise<Found> {
+  // An answer is in memory until its client has taken it.
+  const leave = await reader.enter(caller.organization_id)
+  let held = false
+  try {
+    const found = await read(reader, caller, query, range)
+    held = found.events.length > 0
+    if (held) void over.then(leave)
+    return found
+  } finally {
+    if (!held) leave()
+  }
+}
+
+async function read(
+  reader: LogReader,
   caller: Caller,
   { limit, event_types: types }: PollRequest['query'],
-  range: { readonly after: bigint; readonly through: bigint },
+  { after: start, through }: { readonly after: bigint; readonly through: bigint },
 ): Promise<Found> {
   const most = pageSize(limit)
   const events: MissedEvent[] = []
-  const wanted = {
-    organizationId: caller.organization_id,
-    scopes: reachOf(caller, [keyOf({ kind: 'all' })]),
-    matches: (event: StreamEvent) => isWanted(caller, types, event),
-    through: range.through,
-  }
-  let { after } = range
+  const matches = (event: StreamEvent) => isWanted(caller, types, event)
+  const scopes = reachOf(caller, [keyOf({ kind: 'all' })])
+  const wanted = { organizationId: caller.organization_id, scopes, matches, through }
+  let after = start
   let room: number = LIMITS.stream.pollBytes
   const until = performance.now() + READING_MS
-  for (let pages = 0; after < range.through && events.length < most && room > 0; pages++) {
+  for (let pages = 0; after < through && events.length < most && room > 0; pages++) {
     if (pages === MOST_PAGES || (pages > 0 && performance.now() >= until)) break
     const page = await reader.page({ ...wanted, after, limit: most - events.length, bytes: room })
     events.push(...page.events)

@@ -15,17 +15,22 @@ afterAll(() => fanout.stop(), 60_000)
 
 type Answer = Record<string, unknown> & { events: Record<string, unknown>[]; cursor: string }
 
+async function answerTo(url: string, headers: Record<string, string>): Promise<Answer> {
+  return JSON.parse(await (await fetch(url, { headers })).text())
+}
+
 async function poll(query: Record<string, string>, url = fanout.gateway.url, id = randomUUID()): Promise<Answer> {
   const headers = { authorization: `Bearer ${tenant.key}`, 'x-request-id': id }
-  return (await fetch(`${url}/v0/stream/poll?${new URLSearchParams(query)}`, { headers })).json()
+  return answerTo(`${url}/v0/stream/poll?${new URLSearchParams(query)}`, headers)
+}
+
+async function gaugeIs(name: string, expected: number, what: string): Promise<void> {
+  const { register } = await import('prom-client')
+  await waitFor(async () => (await register.getSingleMetric(name)?.get())?.values[0]?.value === expected, { what })
 }
 
 /** Waits until this instance has so many polls that wait. */
-async function waiting(count: number): Promise<void> {
-  const { register } = await import('prom-client')
-  const polls = register.getSingleMetric('restante_stream_polls')
-  await waitFor(async () => (await polls?.get())?.values[0]?.value === count, { what: `${count} waiting polls` })
-}
+const waiting = (count: number) => gaugeIs('restante_stream_polls', count, `${count} waiting polls`)
 
 // Events that a poll does not want, as copies of one that is in the log.
 const COPY = sql<unknown, [eventId: string, count: number]>(
@@ -50,10 +55,10 @@ describe('a poll of a service that began after a day without events', () => {
       'stream.poll',
       callerWith(tenant, await fanout.key(tenant)),
     )
-    const answerTo = async (query: string) =>
-      (await fetch(`http://127.0.0.1:${port}/stream/poll?${query}`, { headers })).json()
-    const { cursor } = await answerTo('')
-    expect(await answerTo(`wait=0&cursor=${cursor}`)).toEqual({ events: [], cursor: expect.any(String) })
+    const url = `http://127.0.0.1:${port}/stream/poll`
+    const { cursor } = await answerTo(url, headers)
+    const expected = { events: [], cursor: expect.any(String) }
+    expect(await answerTo(`${url}?wait=0&cursor=${cursor}`, headers)).toEqual(expected)
   }, 60_000)
 })
 
@@ -83,12 +88,21 @@ describe('a poll that wants few of many events', () => {
   }, 60_000)
 })
 
+describe('the documents of a poll', () => {
+  it('count as in memory until its client has taken them, and no longer', async () => {
+    const { cursor } = await poll({})
+    await fanout.log(receivedEvent(tenant.inbox))
+    expect((await poll({ cursor })).events).toHaveLength(1)
+    await gaugeIs('restante_stream_pages', 0, 'no page in memory')
+  })
+})
+
 describe('a poll whose client has disconnected', () => {
   it('before it began to wait does not wait', async () => {
     const caller = callerWith(tenant, await fanout.key(tenant))
     const headers = callerHeaders('websocket-fanout', GATEWAY_KEYS.caller, 'stream.poll', caller)
     const url = `http://127.0.0.1:${fanout.port}`
-    const { cursor } = await (await fetch(`${url}/stream/poll`, { headers })).json()
+    const { cursor } = await answerTo(`${url}/stream/poll`, headers)
     const { promise: unlocked, resolve: unlock } = Promise.withResolvers<void>()
     const locking = fanout.db.transaction(async (tx) => {
       await tx.query(LOCK_SWEPT)
@@ -104,8 +118,8 @@ describe('a poll whose client has disconnected', () => {
     unlock()
     await locking
     // One that comes later has been answered: by then the first has begun.
-    const { cursor: own } = await (await fetch(`${url}/stream/poll`, { headers })).json()
-    expect((await fetch(`${url}/stream/poll?wait=0&cursor=${own}`, { headers })).status).toBe(200)
+    const { cursor: own } = await answerTo(`${url}/stream/poll`, headers)
+    expect((await answerTo(`${url}/stream/poll?wait=0&cursor=${own}`, headers)).events).toEqual([])
     await waiting(0)
   }, 60_000)
 })
