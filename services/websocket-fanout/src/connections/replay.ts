@@ -93,7 +93,7 @@ class Replay {
     const { caller } = this.#connection
     const wanted = { organizationId: caller.organization_id, scopes: reachOf(caller, scopes), matches, through }
     while (this.#at < through && this.#mayGoOn()) {
-      const leave = await this.#deps.reader.enter(caller.organization_id)
+      const leave = await this.#deps.reader.enter('streams', caller.organization_id)
       try {
         if (this.#mayGoOn()) await this.#sendPage({ ...wanted, after: this.#at })
       } finally {

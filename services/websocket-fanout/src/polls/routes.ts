@@ -146,7 +146,7 @@ async function collect(
   range: { readonly after: bigint; readonly through: bigint },
 ): Promise<Found> {
   // An answer is in memory until its client has taken it.
-  const leave = await reader.enter(caller.organization_id)
+  const leave = await reader.enter('polls', caller.organization_id)
   let held = false
   try {
     const found = await read(reader, caller, query, range)

@@ -16,7 +16,10 @@ const PAGE_EVENTS = 500
 const PAGE_BYTES = 1024 * 1024
 /** Pages that an instance reads at once. */
 const CONCURRENCY = 3
-/** Pages of one organization in memory at once: a reader that takes nothing keeps one for as long as it is waited for. */
+/**
+ * Pages of one organization in memory at once, for its streams, and for its polls: a reader that takes nothing keeps one
+ * for as long as it is waited for, and polls do not wait for streams that stall.
+ */
 const PAGES_IN_HAND = 32
 /** Longest wait for a turn: streams of one organization that come back together take turns. */
 const TURN_MS = 60_000
@@ -74,9 +77,10 @@ export class LogReader {
    * Waits until an organization may have one more page in memory. To be called before a page is read. @returns the
    * function that gives the room back, once the readers of the page have taken it.
    */
-  async enter(organizationId: string): Promise<() => void> {
-    const room = this.#rooms.get(organizationId) ?? { pages: new Semaphore(PAGES_IN_HAND), users: 0 }
-    this.#rooms.set(organizationId, room)
+  async enter(readers: 'streams' | 'polls', organizationId: string): Promise<() => void> {
+    const key = `${readers} ${organizationId}`
+    const room = this.#rooms.get(key) ?? { pages: new Semaphore(PAGES_IN_HAND), users: 0 }
+    this.#rooms.set(key, room)
     room.users++
     const free = await room.pages.take()
     pagesInHand.inc()
@@ -84,7 +88,7 @@ export class LogReader {
       pagesInHand.dec()
       free()
       room.users--
-      if (room.users === 0) this.#rooms.delete(organizationId)
+      if (room.users === 0) this.#rooms.delete(key)
     }
   }
 

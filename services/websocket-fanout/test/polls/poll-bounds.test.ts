@@ -3,6 +3,7 @@ import { request } from 'node:http'
 import { sql } from '@restante/service/database'
 import { callerHeaders, deliveredEvent, GATEWAY_KEYS, GatewayProcess, receivedEvent, waitFor } from '@restante/testkit'
 import { deleteEntriesBefore } from '../../src/log/sweeper.ts'
+import { LogReader } from '../../src/replay/reader.ts'
 import { callerWith, startFanout, type Tenant, type TestFanout } from '../fanout.ts'
 
 let fanout: TestFanout
@@ -86,6 +87,23 @@ describe('a poll that wants few of many events', () => {
     ])
     await stream.close()
   }, 60_000)
+})
+
+describe('the pages of an organization in memory', () => {
+  it('are 32 for its streams and 32 for its polls: one more waits until one is taken', async () => {
+    const reader = new LogReader(fanout.db)
+    const taken = await Promise.all(Array.from({ length: 32 }, () => reader.enter('streams', tenant.id)))
+    const entered: string[] = []
+    const waits = reader.enter('streams', tenant.id).then((leave) => {
+      entered.push('one more')
+      return leave
+    })
+    const others = [await reader.enter('polls', tenant.id), await reader.enter('streams', randomUUID())]
+    expect(entered).toEqual([])
+    taken.pop()?.()
+    for (const leave of [await waits, ...taken, ...others]) leave()
+    await gaugeIs('restante_stream_pages', 0, 'no page in memory')
+  })
 })
 
 describe('the documents of a poll', () => {
