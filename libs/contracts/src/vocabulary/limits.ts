@@ -315,7 +315,7 @@ export const LIMITS = {
     /** Longest wait of a poll, in seconds. */
     pollWait: 30,
     /** Documents in one answer to a poll; one that is larger comes alone. */
-    pollBytes: 4 * MB,
+    pollBytes: 1 * MB,
   },
   /** How long a thing is kept (identity, events, docs/guarantees.md). */
   retention: {

@@ -59,8 +59,8 @@ export class StreamUpgrade implements Component {
   readonly #options: StreamUpgradeOptions
   /** Sockets of handshakes and open streams, by the request id by which the stream service knows them. */
   readonly #sockets = new Map<string, Socket>()
-  /** Requests that wait at the stream service for events. */
-  readonly #waiting = new Set<string>()
+  /** Requests that wait at the stream service for events. Clients name them, and may give one name to several. */
+  readonly #waiting = new Set<{ readonly requestId: string }>()
 
   constructor(options: StreamUpgradeOptions) {
     this.#options = options
@@ -84,11 +84,12 @@ export class StreamUpgrade implements Component {
 
   /** Runs a request that waits at the stream service, so that a shutdown has it answered. */
   async whileWaiting(requestId: string, request: () => Promise<void>): Promise<void> {
-    this.#waiting.add(requestId)
+    const waiting = { requestId }
+    this.#waiting.add(waiting)
     try {
       await request()
     } finally {
-      this.#waiting.delete(requestId)
+      this.#waiting.delete(waiting)
     }
   }
 
@@ -195,14 +196,19 @@ export class StreamUpgrade implements Component {
    */
   async stop(): Promise<void> {
     const { drainMs } = this.#options
-    this.#drain([...this.#sockets.keys(), ...this.#waiting], Math.min(DRAIN_OVER_MS, Math.max(0, drainMs - 1_000)))
+    this.#drain([...this.#sockets.keys(), ...this.#polls()], Math.min(DRAIN_OVER_MS, Math.max(0, drainMs - 1_000)))
     const deadline = Date.now() + drainMs
     while (this.#sockets.size > 0 && Date.now() < deadline) {
       await new Promise((resolve) => setTimeout(resolve, DRAIN_STEP_MS))
     }
     for (const socket of this.#sockets.values()) socket.destroy()
     // Polls that came in the meantime: the server, which stops next, waits for their answers.
-    this.#drain([...this.#waiting], 0)
+    this.#drain(this.#polls(), 0)
+  }
+
+  /** The names of the requests that wait, each once. */
+  #polls(): string[] {
+    return [...new Set(Array.from(this.#waiting, ({ requestId }) => requestId))]
   }
 
   #drain(ids: readonly string[], over: number): void {

@@ -1,7 +1,7 @@
 import { LIMITS } from '@restante/contracts/vocabulary'
 import type { StreamCursors } from '../cursors/stream-cursors.ts'
 import { withCursor } from '../cursors/with-cursor.ts'
-import { type LogReader, SweptError } from '../replay/reader.ts'
+import { type LogReader, SweptError, type Wanted } from '../replay/reader.ts'
 import { reachOf } from '../subscriptions/reach.ts'
 import { reaches, type StreamEvent } from '../subscriptions/subscriptions.ts'
 import { CLOSE, type Connection } from './connection.ts'
@@ -93,14 +93,23 @@ class Replay {
     const { caller } = this.#connection
     const wanted = { organizationId: caller.organization_id, scopes: reachOf(caller, scopes), matches, through }
     while (this.#at < through && this.#mayGoOn()) {
-      const page = await this.#deps.reader.page({ ...wanted, after: this.#at })
-      for (const { position, payload } of page.events) {
-        const cursor = this.#deps.cursors.seal(this.#resumed.cursorScope, { position })
-        await this.#connection.sendPaced(withCursor(Buffer.from(payload), cursor))
-        if (!this.#mayGoOn()) return
+      const leave = await this.#deps.reader.enter('streams', caller.organization_id)
+      try {
+        if (this.#mayGoOn()) await this.#sendPage({ ...wanted, after: this.#at })
+      } finally {
+        leave()
       }
-      this.#at = page.through
     }
+  }
+
+  async #sendPage(wanted: Wanted): Promise<void> {
+    const page = await this.#deps.reader.page(wanted)
+    for (const { position, payload } of page.events) {
+      const cursor = this.#deps.cursors.seal(this.#resumed.cursorScope, { position })
+      await this.#connection.sendPaced(withCursor(Buffer.from(payload), cursor))
+      if (!this.#mayGoOn()) return
+    }
+    this.#at = page.through
   }
 
   /** What all subscriptions get, of events after the pause. */

@@ -67,7 +67,10 @@ const SELECT_AFTER = sql<LogEntry, [position: string, limit: number, bytes: numb
    where before < $3 order by sized.position`,
 )
 
-const SELECT_LAST = sql<{ position: string }>(`select coalesce(max(position), 0)::text as position from stream_log`)
+// After a quiet day the log is empty, and still ends where it was swept: cursors from before that are not valid.
+const SELECT_LAST = sql<{ position: string }>(
+  `select greatest((select max(position) from stream_log), through)::text as position from stream_log_swept`,
+)
 
 /** Takes the lock of the log until the transaction ends. */
 export async function lockLog(tx: Tx): Promise<void> {
@@ -88,7 +91,7 @@ export function entriesAfter(db: Queryable, position: string, limit: number, byt
   return db.query(SELECT_AFTER, position, limit, bytes)
 }
 
-/** The last position of the log. */
+/** The last position of the log, whether its entry is still there or not. */
 export async function lastPosition(db: Queryable): Promise<string> {
   const [row] = await db.query(SELECT_LAST)
   return row?.position ?? '0'

@@ -34,6 +34,12 @@ type PollAnswer = ResponseOf<'stream.poll'>
 /** Seconds after which a poll beyond the quota may be repeated. */
 const RETRY_AFTER = 5
 const READER_BYTES = 6
+/**
+ * Pages that one poll reads, and how long it may take for them, in milliseconds: where few of many events are wanted, or
+ * many others read, it ends before the edge gives it up, and its cursor keeps what was looked through.
+ */
+const MOST_PAGES = 20
+const READING_MS = 5_000
 
 /** Polling for events: what a stream gives, for programs without a WebSocket. */
 export function pollRoutes(options: PollOptions): Handlers<'websocket-fanout'> {
@@ -84,6 +90,8 @@ async function waitFor(options: PollOptions, request: PollRequest, given: string
   const waiting = options.polls.add({ caller, requestId, matches, key: `${caller.credential.id} ${given}` })
   const leave = () => waiting.finish()
   signal.addEventListener('abort', leave)
+  // A signal that was aborted before does not report it.
+  if (signal.aborted) leave()
   try {
     return await untilEvents(options, request, waiting, place)
   } catch (error) {
@@ -105,22 +113,23 @@ async function untilEvents(
   const { position, cursors, takeOvers } = options
   const { wait = LIMITS.stream.pollWait } = request.query
   const deadline = performance.now() + wait * 1_000
-  for (let after = place.position, goesOn = true; ; ) {
+  for (let after = place.position; ; ) {
+    const isLast = waiting.isOver || performance.now() >= deadline
     // The rights as they are now: a poll may have waited for half a minute.
     const caller = await request.confirmCaller()
     requireEventTypes(caller.credential, request.query.event_types ?? [], 'stream')
     const target = position()
-    const found = await collect(options.reader, caller, request.query, { after, through: target })
+    const found = await collect(options.reader, request, caller, { after, through: target })
     after = found.through
     waiting.check()
     // What this instance has read of the log up to `target` includes every take-over before it.
     if (takeOvers.isSuperseded(caller)) throw new ApiError('unknown_api_key')
-    if (found.events.length > 0 || !goesOn) {
+    if (found.events.length > 0 || after < target || isLast) {
       const cursor = cursors.seal(cursorScope(caller), { ...place, position: after })
       const events = found.events.map(({ payload }) => JSON.parse(payload))
       return { events, cursor, ...(after < target && { has_more: true }) }
     }
-    goesOn = await waiting.wait(deadline - performance.now())
+    await waiting.wait(deadline - performance.now())
   }
 }
 
@@ -129,24 +138,42 @@ interface Found {
   readonly through: bigint
 }
 
-/** Events of a range until they fill an answer. */
+/** Events of a range, until they fill an answer or enough of the log was looked through. */
 async function collect(
+  reader: LogReader,
+  { over, query }: Pick<PollRequest, 'over' | 'query'>,
+  caller: Caller,
+  range: { readonly after: bigint; readonly through: bigint },
+): Promise<Found> {
+  // An answer is in memory until its client has taken it.
+  const leave = await reader.enter('polls', caller.organization_id)
+  let held = false
+  try {
+    const found = await read(reader, caller, query, range)
+    held = found.events.length > 0
+    if (held) void over.then(leave)
+    return found
+  } finally {
+    if (!held) leave()
+  }
+}
+
+async function read(
   reader: LogReader,
   caller: Caller,
   { limit, event_types: types }: PollRequest['query'],
-  range: { readonly after: bigint; readonly through: bigint },
+  { after: start, through }: { readonly after: bigint; readonly through: bigint },
 ): Promise<Found> {
   const most = pageSize(limit)
   const events: MissedEvent[] = []
-  const wanted = {
-    organizationId: caller.organization_id,
-    scopes: reachOf(caller, [keyOf({ kind: 'all' })]),
-    matches: (event: StreamEvent) => isWanted(caller, types, event),
-    through: range.through,
-  }
-  let { after } = range
+  const matches = (event: StreamEvent) => isWanted(caller, types, event)
+  const scopes = reachOf(caller, [keyOf({ kind: 'all' })])
+  const wanted = { organizationId: caller.organization_id, scopes, matches, through }
+  let after = start
   let room: number = LIMITS.stream.pollBytes
-  while (after < range.through && events.length < most && room > 0) {
+  const until = performance.now() + READING_MS
+  for (let pages = 0; after < through && events.length < most && room > 0; pages++) {
+    if (pages === MOST_PAGES || (pages > 0 && performance.now() >= until)) break
     const page = await reader.page({ ...wanted, after, limit: most - events.length, bytes: room })
     events.push(...page.events)
     for (const { payload } of page.events) room -= Buffer.byteLength(payload)

@@ -46,11 +46,15 @@ export class WaitingPoll {
     this.#wakeup.notify()
   }
 
-  /** @returns whether to look for events again; false: answer. @throws ApiError the error that it was ended with. */
-  async wait(ms: number): Promise<boolean> {
+  /** Whether it is to be answered with what there is. */
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  /** Waits until events may have come, or it is over, or `ms` have passed. @throws ApiError as `check` */
+  async wait(ms: number): Promise<void> {
     if (!this.#isOver && ms > 0) await this.#wakeup.wait(ms)
     this.check()
-    return !this.#isOver && ms > 0
   }
 
   /** @throws ApiError the error that it was ended with. */

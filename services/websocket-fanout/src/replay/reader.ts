@@ -1,8 +1,14 @@
 import { KeyedMutex, Semaphore } from '@restante/service/concurrency'
 import type { Queryable } from '@restante/service/database'
+import { Gauge } from 'prom-client'
 import { documentsAt, type EventHead, extentOf, headsAfter } from '../log/scoped.ts'
 import { idsOf } from '../subscriptions/reach.ts'
 import { type StreamEvent, streamEventOf } from '../subscriptions/subscriptions.ts'
+
+const pagesInHand = new Gauge({
+  name: 'restante_stream_pages',
+  help: 'Pages of missed events that are read, or that their readers have not taken yet',
+})
 
 /** Most events that one page looks at. */
 const PAGE_EVENTS = 500
@@ -10,6 +16,11 @@ const PAGE_EVENTS = 500
 const PAGE_BYTES = 1024 * 1024
 /** Pages that an instance reads at once. */
 const CONCURRENCY = 3
+/**
+ * Pages of one organization in memory at once, for its streams, and for its polls: a reader that takes nothing keeps one
+ * for as long as it is waited for, and polls do not wait for streams that stall.
+ */
+const PAGES_IN_HAND = 32
 /** Longest wait for a turn: streams of one organization that come back together take turns. */
 const TURN_MS = 60_000
 
@@ -51,6 +62,7 @@ export class LogReader {
   readonly #db: Queryable
   readonly #organizations = new KeyedMutex({ timeoutMs: TURN_MS })
   readonly #slots = new Semaphore(CONCURRENCY)
+  readonly #rooms = new Map<string, { readonly pages: Semaphore; users: number }>()
 
   constructor(db: Queryable) {
     this.#db = db
@@ -59,6 +71,25 @@ export class LogReader {
   /** The positions between which the log is complete: after `through`, up to `last`. */
   extent(): ReturnType<typeof extentOf> {
     return extentOf(this.#db)
+  }
+
+  /**
+   * Waits until an organization may have one more page in memory. To be called before a page is read. @returns the
+   * function that gives the room back, once the readers of the page have taken it.
+   */
+  async enter(readers: 'streams' | 'polls', organizationId: string): Promise<() => void> {
+    const key = `${readers} ${organizationId}`
+    const room = this.#rooms.get(key) ?? { pages: new Semaphore(PAGES_IN_HAND), users: 0 }
+    this.#rooms.set(key, room)
+    room.users++
+    const free = await room.pages.take()
+    pagesInHand.inc()
+    return () => {
+      pagesInHand.dec()
+      free()
+      room.users--
+      if (room.users === 0) this.#rooms.delete(key)
+    }
   }
 
   /** The next page. @throws SweptError when events after `after` may be missing. */

@@ -21,6 +21,12 @@ const ended = async (id: string) => (await fanout.db.query(endings, id)).length 
 const MISSED = 60
 const BYTES = 850_000
 
+async function pagesInMemory(count: number): Promise<void> {
+  const { register } = await import('prom-client')
+  const pages = register.getSingleMetric('restante_stream_pages')
+  await waitFor(async () => (await pages?.get())?.values[0]?.value === count, { what: `${count} pages in memory` })
+}
+
 interface Reader {
   readonly socket: WebSocket
   readonly ids: string[]
@@ -78,14 +84,16 @@ describe('a replay to a reader that does not read', () => {
     await other.close()
   }, 90_000)
 
-  it('ends with its key', async () => {
+  it('ends with its key, and keeps a page in memory until then', async () => {
     const key = await fanout.key(tenant)
     const reader = await resuming(key, missed.cursor)
+    await pagesInMemory(1)
     await fanout.gateway.request(tenant.key, 'DELETE', `/v0/api-keys/${key.id}`)
     await waitFor(() => ended(key.id), { what: 'the end of the key in the log' })
     // The close follows what was on its way by then, and no more of what was missed.
     reader.socket.resume()
     expect((await reader.closed)[0]).toBe(1008)
+    await pagesInMemory(0)
     expect(reader.ids.length).toBeLessThan(MISSED)
     expect(reader.types).not.toContain('resumed')
   }, 60_000)

@@ -59,7 +59,10 @@ export const streamOperations = group({
       .object({
         events: z.array(publicEvent).meta({ description: 'Oldest first, as webhooks and streams get them.' }),
         cursor: z.string().meta({ description: 'Continues after these events; valid for 24 hours.' }),
-        has_more: z.literal(true).optional().meta({ description: 'More are waiting: poll again at once.' }),
+        has_more: z
+          .literal(true)
+          .optional()
+          .meta({ description: 'There is more to look through, also where no events came: poll again at once.' }),
       })
       .meta({ id: 'StreamPoll' }),
   }),

@@ -15,6 +15,8 @@ export interface Exchange {
   readonly search: string
   /** Aborted when the client disconnects before the response is complete. */
   readonly signal: AbortSignal
+  /** Resolves when the response was handed over, or its client has disconnected: what it holds is free by then. */
+  readonly over: Promise<void>
   /** Memory limiter shared by the bodies of all requests of the listener. */
   readonly bodies: BodyMemoryLimiter
   /** The whole body, where it had to be read before the request was admitted; it cannot be read again. */
@@ -51,6 +53,7 @@ class OpenExchange implements Exchange {
   readonly #parentLog: Logger
   #log: Logger | undefined
   #signal: AbortSignal | undefined
+  #over: Promise<void> | undefined
 
   constructor(
     request: IncomingMessage,
@@ -77,6 +80,15 @@ class OpenExchange implements Exchange {
     this.#signal ??= abortedBy(this.response)
     return this.#signal
   }
+
+  get over(): Promise<void> {
+    this.#over ??= endOf(this.response)
+    return this.#over
+  }
+}
+
+async function endOf(response: ServerResponse): Promise<void> {
+  if (!response.closed) await new Promise<void>((resolve) => response.once('close', resolve))
 }
 
 function abortedBy(response: ServerResponse): AbortSignal {

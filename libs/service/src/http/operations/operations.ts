@@ -36,6 +36,8 @@ export interface RequestContext {
   readonly requestId: string
   readonly log: Logger
   readonly signal: AbortSignal
+  /** Resolves when the response was handed over, or its client has disconnected. */
+  readonly over: Promise<void>
   readonly idempotencyKey: string | undefined
   /** Address of the client as the edge saw it. */
   readonly peer: string
@@ -165,6 +167,9 @@ async function answerBody(
     },
     get signal() {
       return exchange.signal
+    },
+    get over() {
+      return exchange.over
     },
   })
   if (operation.response === BINARY) await sendBinary(operation, asBinary(result), exchange)
