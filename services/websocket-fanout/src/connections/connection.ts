@@ -2,6 +2,7 @@ import type { Caller } from '@restante/contracts/access'
 import { LIMITS } from '@restante/contracts/vocabulary'
 import { within } from '@restante/service/concurrency'
 import type { Logger } from '@restante/service/telemetry'
+import { Counter } from 'prom-client'
 import type { WebSocket } from 'ws'
 import { reachOf } from '../subscriptions/reach.ts'
 import { reaches, type StreamEvent, Subscriptions } from '../subscriptions/subscriptions.ts'
@@ -14,6 +15,11 @@ export const CLOSE = {
   restart: 1012,
   overload: 1013,
 } as const
+
+const framesTotal = new Counter({
+  name: 'restante_stream_events_sent_total',
+  help: 'Event frames handed to sockets, live or missed',
+})
 
 const FLOOD_GRACE_MS = 2_000
 
@@ -83,18 +89,20 @@ export class Connection {
     return reaches(this.caller, event) && this.subscriptions.matches(event, position)
   }
 
-  /** Sends an event. `document` holds the bytes, which subscribers share. @returns whether it was sent. */
-  deliver(document: Buffer): boolean {
+  /** Sends a live event, or leaves it to the replay that is running. `document` holds the bytes, which subscribers share. */
+  deliver(document: Buffer): void {
     const delivery = this.#delivery
-    if (delivery.mode === 'live') return this.#sendEvent(document)
-    if (delivery.mode === 'paused') return false
+    if (delivery.mode === 'live') {
+      this.#sendEvent(document)
+      return
+    }
+    if (delivery.mode === 'paused') return
     if (delivery.documents.length >= HELD_EVENTS || delivery.bytes >= HELD_BYTES) {
       this.#delivery = { mode: 'paused' }
-      return false
+      return
     }
     delivery.documents.push(document)
     delivery.bytes += document.length
-    return true
   }
 
   /** Leaves live events to a replay, from the position on that this instance has delivered. */
@@ -130,6 +138,7 @@ export class Connection {
   #sendEvent(document: Buffer, written: () => void = () => {}): boolean {
     if (this.#closing || this.#overloaded()) return false
     this.#waitingEvents++
+    framesTotal.inc()
     this.#socket.send(document, { binary: false }, () => {
       this.#waitingEvents--
       written()

@@ -1,7 +1,7 @@
 import { LIMITS } from '@restante/contracts/vocabulary'
 import type { Component } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
-import { Counter, Gauge } from 'prom-client'
+import { Gauge } from 'prom-client'
 import type { StreamCursors } from '../cursors/stream-cursors.ts'
 import { withCursor } from '../cursors/with-cursor.ts'
 import { type EdgeLeaves, readEdgeLeaves } from '../log/edge-leaves.ts'
@@ -11,8 +11,7 @@ import { Audience } from '../subscriptions/audience.ts'
 import { type Scope, streamEventOf } from '../subscriptions/subscriptions.ts'
 import { CLOSE, type Connection } from './connection.ts'
 
-const openStreams = new Gauge({ name: 'stream_connections', help: 'Open streams of this instance' })
-const framesTotal = new Counter({ name: 'stream_events_sent_total', help: 'Event frames handed to sockets' })
+const openStreams = new Gauge({ name: 'restante_stream_connections', help: 'Open streams of this instance' })
 
 /** How long clients may take to answer the last close frame. */
 const CLOSING_MS = 2_000
@@ -200,7 +199,7 @@ export class Hub implements Component {
       documents.set(scope, known)
       return known
     }
-    for (const connection of wanting) if (connection.deliver(documentFor(connection))) framesTotal.inc()
+    for (const connection of wanting) connection.deliver(documentFor(connection))
   }
 
   #end(connections: Iterable<Connection>, ended: (connection: Connection) => boolean): void {
