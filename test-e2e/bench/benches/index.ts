@@ -1,5 +1,7 @@
 import type { Bench } from '../harness/bench.ts'
-import { consumer } from './consumer.ts'
+import { consumer } from './events/consumer.ts'
+import { stream } from './events/stream.ts'
+import { webhooks } from './events/webhooks.ts'
 import { gateway } from './gateway.ts'
 import { latency } from './latency.ts'
 import { lists } from './lookups/lists.ts'
@@ -9,8 +11,6 @@ import { pipeline } from './pipeline.ts'
 import { queue } from './queue.ts'
 import { sending } from './sending.ts'
 import { smtp } from './smtp.ts'
-import { stream } from './stream.ts'
-import { webhooks } from './webhooks.ts'
 
 /** Every bench, in the order in which they run. */
 export const benches: readonly Bench[] = [

@@ -1,13 +1,13 @@
 import { waitFor } from '@restante/testkit'
 import { z } from 'zod'
-import { createTenant } from '../../support/tenants.ts'
-import type { Bench, BenchContext } from '../harness/bench.ts'
-import type { Figure } from '../harness/figures.ts'
-import { type Summary, summarize } from '../harness/statistics.ts'
-import { createInboxes } from '../load/inboxes.ts'
-import { usageOf } from '../load/processes.ts'
-import { eventsFor, WebhookLoad } from '../load/webhooks/webhook-load.ts'
-import { Program } from '../programs/program.ts'
+import { createTenant } from '../../../support/tenants.ts'
+import type { Bench, BenchContext } from '../../harness/bench.ts'
+import type { Figure } from '../../harness/figures.ts'
+import { type Summary, summarize } from '../../harness/statistics.ts'
+import { createInboxes } from '../../load/inboxes.ts'
+import { usageOf } from '../../load/processes.ts'
+import { eventsFor, WebhookLoad } from '../../load/webhooks/webhook-load.ts'
+import { Program } from '../../programs/program.ts'
 
 const EVENTS = 20_000
 /** Webhooks that the events are spread over: each may have ten requests in flight, and the dispatcher fifty. */

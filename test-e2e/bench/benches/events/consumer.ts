@@ -5,9 +5,9 @@ import { Outbox } from '@restante/messaging'
 import { Database } from '@restante/service/database'
 import { createDatabase, createTopics, inboxScope, receivedEvent } from '@restante/testkit'
 import { z } from 'zod'
-import type { Bench, BenchContext } from '../harness/bench.ts'
-import type { Figure } from '../harness/figures.ts'
-import { Program } from '../programs/program.ts'
+import type { Bench, BenchContext } from '../../harness/bench.ts'
+import type { Figure } from '../../harness/figures.ts'
+import { Program } from '../../programs/program.ts'
 
 const EVENTS = 20_000
 /** Text of a usual length. */
