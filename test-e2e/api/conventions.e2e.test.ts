@@ -2,6 +2,8 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { type OperationDefinition, operations, PREFIX, pathsOf, UPGRADE } from '@restante/contracts/operations'
 import { LIMITS, type Tier } from '@restante/contracts/vocabulary'
+import { waitFor } from '@restante/testkit'
+import pg from 'pg'
 import type { Answer } from '../support/api.ts'
 import { mailTo } from '../support/mail.ts'
 import { createOrganization, pathTo, type TestOrganization } from '../support/organizations.ts'
@@ -259,6 +261,17 @@ describe('every operation keeps to the conventions', () => {
         mailTo({ tenant: { client }, peer }, inboxId, { subject: `Mail ${index}` }),
       ]),
     )
+    await waitFor(isIndexed, { what: 'the mails to be found by searches' })
+  }
+
+  async function isIndexed(): Promise<boolean> {
+    const database = new pg.Client({ connectionString: system.endpoints.databases['mail-ingest'] })
+    await database.connect()
+    try {
+      return (await database.query('select id from unindexed_messages')).rowCount === 0
+    } finally {
+      await database.end()
+    }
   }
 })
 
