@@ -11,21 +11,21 @@ export interface ClientGroup {
   readonly frames: readonly object[]
 }
 
-/** Clients of streams, in a process of their own. */
+/** Clients of streams, each group in a process of its own. */
 export class StreamClients {
-  readonly #program: Program
+  readonly #programs: readonly Program[]
   readonly #frames = new Map<string, number>()
   readonly #last = new Map<string, number>()
 
-  private constructor(program: Program) {
-    this.#program = program
+  private constructor(programs: readonly Program[]) {
+    this.#programs = programs
   }
 
   /** Resolves when all are connected and subscribed. */
   static async open(groups: readonly ClientGroup[]): Promise<StreamClients> {
-    const program = Program.start('stream-clients', { groups })
-    await program.next(z.object({ opened: z.literal(true) }))
-    return new StreamClients(program)
+    const programs = groups.map((group) => Program.start('stream-clients', group))
+    await Promise.all(programs.map((program) => program.next(z.object({ opened: z.literal(true) }))))
+    return new StreamClients(programs)
   }
 
   /**
@@ -35,11 +35,7 @@ export class StreamClients {
   async last(eventIds: readonly string[], framesOfEach: number): Promise<number> {
     await waitFor(
       async () => {
-        this.#program.resume()
-        for (const { id, frames, last } of (await this.#program.next(seen)).events) {
-          this.#frames.set(id, (this.#frames.get(id) ?? 0) + frames)
-          this.#last.set(id, last)
-        }
+        for (const program of this.#programs) await this.#count(program)
         return eventIds.every((id) => (this.#frames.get(id) ?? 0) >= framesOfEach)
       },
       { what: `${framesOfEach} frames of ${eventIds.length} events`, timeout: 120_000, interval: 100 },
@@ -47,7 +43,15 @@ export class StreamClients {
     return Math.max(...eventIds.map((id) => this.#last.get(id) ?? 0))
   }
 
-  stop(): Promise<void> {
-    return this.#program.stop()
+  async stop(): Promise<void> {
+    await Promise.all(this.#programs.map((program) => program.stop()))
+  }
+
+  async #count(program: Program): Promise<void> {
+    program.resume()
+    for (const { id, frames, last } of (await program.next(seen)).events) {
+      this.#frames.set(id, (this.#frames.get(id) ?? 0) + frames)
+      this.#last.set(id, Math.max(last, this.#last.get(id) ?? 0))
+    }
   }
 }

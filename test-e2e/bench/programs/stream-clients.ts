@@ -1,6 +1,6 @@
 /**
- * Clients of streams in one process. Each group connects with one key and subscribes each of its clients with one of its
- * frames; without any, a client only connects. It reports when all have been answered, and, whenever it is resumed, how
+ * Clients of streams in one process. They connect to one address, and each subscribes with one of the frames; without any,
+ * it only connects. It reports when all have been answered, and, whenever it is resumed, how
  * many frames of each event have come and when the last one did.
  */
 import { WebSocket } from 'ws'
@@ -10,8 +10,8 @@ import { inputOf, reportToParent } from './parent.ts'
 const CONNECTING = 50
 const EVENT_ID = /"event_id":"([0-9a-f-]{36})"/
 
-const group = z.object({ url: z.url(), clients: z.int(), frames: z.array(z.record(z.string(), z.unknown())) })
-const { groups } = inputOf(z.object({ groups: z.array(group) }))
+const frame = z.record(z.string(), z.unknown())
+const { url, clients, frames } = inputOf(z.object({ url: z.url(), clients: z.int(), frames: z.array(frame) }))
 const events = new Map<string, { frames: number; last: number }>()
 
 function note(document: Buffer): void {
@@ -22,7 +22,7 @@ function note(document: Buffer): void {
   events.set(id, event)
 }
 
-function open(url: string, frame: object | undefined): Promise<void> {
+function open(frame: object | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = new WebSocket(url, { perMessageDeflate: false })
     socket.once('error', reject)
@@ -45,10 +45,8 @@ process.on('message', () => {
   reportToParent({ events: [...events].map(([id, event]) => ({ id, ...event })) })
   events.clear()
 })
-for (const { url, clients, frames } of groups) {
-  for (let from = 0; from < clients; from += CONNECTING) {
-    const some = Array.from({ length: Math.min(CONNECTING, clients - from) }, (_, at) => from + at)
-    await Promise.all(some.map((at) => open(url, frames[at % Math.max(1, frames.length)])))
-  }
+for (let from = 0; from < clients; from += CONNECTING) {
+  const some = Array.from({ length: Math.min(CONNECTING, clients - from) }, (_, at) => from + at)
+  await Promise.all(some.map((at) => open(frames[at % Math.max(1, frames.length)])))
 }
 reportToParent({ opened: true })

@@ -36,7 +36,8 @@ export const stream: Bench = {
   name: 'stream',
   about: 'idle streams, one event for 4,000 of them, and events for single ones, beside a bare broadcast of ws',
   async run(context) {
-    const system = await context.startSystem()
+    // All clients have one address here.
+    const system = await context.startSystem({ environment: { HTTP_PEER_CONNECTIONS: '10000' } })
     const { endpoints } = system
     const publisher = context.cleanUp(new EventPublisher(testKafka(endpoints.topicPrefix)))
     const database = new pg.Client({ connectionString: endpoints.databases['websocket-fanout'] })
@@ -176,7 +177,8 @@ async function broadcast(context: BenchContext, place: Place, streams: number): 
 async function bareBroadcasts(total: number, document: string): Promise<number[]> {
   const server = Program.start('broadcasting-server', { document })
   const { url } = await server.next(z.object({ url: z.url() }))
-  const clients = await StreamClients.open([{ url, clients: total, frames: [] }])
+  const group = { url, clients: total / ORGANIZATIONS, frames: [] }
+  const clients = await StreamClients.open(Array.from({ length: ORGANIZATIONS }, () => group))
   const [, id = ''] = /"event_id":"([0-9a-f-]{36})"/.exec(document) ?? []
   const times: number[] = []
   try {
