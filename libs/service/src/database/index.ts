@@ -7,6 +7,7 @@ export {
   type Tx,
 } from './database.ts'
 export { isSerializationFailure, isStatementTimeout, uniqueViolation } from './errors.ts'
+export { hashedUuid } from './hashed-uuid.ts'
 export { type MigrateOptions, migrate } from './migrate.ts'
 export { type Migration, migrationsOf } from './migrations.ts'
 export { Notifier } from './notifier.ts'

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import { BlobNotFoundError, type BlobStore } from '@restante/blobs'
 import type { BlobReference } from '@restante/contracts/schemas'
@@ -6,7 +5,7 @@ import { LIMITS } from '@restante/contracts/vocabulary'
 import type { AttemptContext, Timers } from '@restante/jobs'
 import { composeBounceNotice } from '@restante/mime'
 import { backoff } from '@restante/service/concurrency'
-import type { Database, Tx } from '@restante/service/database'
+import { type Database, hashedUuid, type Tx } from '@restante/service/database'
 import type { ServiceClient } from '@restante/service/http'
 import { announceBlob, forgetBlob } from '../delivery/outbound/pending-blobs.ts'
 import { outboundBlob } from '../delivery/outbound/sends.ts'
@@ -131,8 +130,7 @@ export class BounceNotices {
   }
 }
 
-/** A UUID (RFC 9562 5.8) that follows from that of the delivery. */
+/** The id of the notice follows from that of the delivery. */
 export function noticeIdOf(deliveryId: string): string {
-  const hash = createHash('sha256').update(`bounce notice ${deliveryId}`).digest('hex')
-  return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-8${hash.slice(17, 20)}-${hash.slice(20, 32)}`
+  return hashedUuid(`bounce notice ${deliveryId}`)
 }

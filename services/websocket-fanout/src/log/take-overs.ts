@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto'
 import { type InternalRequestOf, internalOperations } from '@restante/contracts/internal'
-import { type Queryable, sql, type Tx } from '@restante/service/database'
+import { hashedUuid, type Queryable, sql, type Tx } from '@restante/service/database'
 import { append, type LogEntry, NO_EVENT } from './store.ts'
 
 /** Identifies one take-over of one organization, as the gateway numbers it. */
@@ -16,13 +15,7 @@ export async function recordTakeOver(tx: Tx, { organization_id, take_overs }: Ta
   // The gateway also asks whether this service is there at all, with the number that is in force.
   if (take_overs === 0) return
   const payload = JSON.stringify({ organization_id, take_overs })
-  await append(tx, [{ ...NO_EVENT, event_id: idOf(payload), kind: 'taken_over', organization_id, payload }])
-}
-
-/** An id that every record of one take-over has in common. */
-function idOf(text: string): string {
-  const hex = createHash('sha256').update(text).digest('hex')
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+  await append(tx, [{ ...NO_EVENT, event_id: hashedUuid(payload), kind: 'taken_over', organization_id, payload }])
 }
 
 /** The take-over that an entry of kind `taken_over` announces. */
