@@ -76,7 +76,6 @@ const MADE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'pods.create': { pod_id: 'pod_id' },
   'inboxes.create': { inbox_id: 'inbox_id' },
   'webhooks.create': { webhook_id: 'webhook_id' },
-  'webhooks.test': { delivery_id: 'delivery_id' },
   'lists.create': { entry: 'entry' },
   'drafts.create': { draft_id: 'draft_id' },
   'drafts.getAttachment': { download_url: 'draftFiles.token' },

@@ -5,7 +5,7 @@ export class KnownThings {
   readonly #kept = new Map<string, string[]>()
   readonly #spare = new Map<string, string[]>()
 
-  /** @param kind the name of a path parameter: `inbox_id`; of one resource only: `drafts.attachment_id`. */
+  /** @param kind the name of a path parameter: `inbox_id`; of one resource or operation only: `drafts.attachment_id`. */
   keep(kind: string, ...ids: readonly string[]): void {
     this.#kept.set(kind, [...(this.#kept.get(kind) ?? []), ...ids])
   }

@@ -62,8 +62,8 @@ function pathOf({ template, method, operationId }: Route, odd: ReadonlySet<Part>
   const oddName = odd.has('segment') ? draw.one(names) : undefined
   const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     if (name === oddName) return nastySegment(draw)
-    const ofResource = `${operationId.split('.')[0]}.${name}`
-    const kind = known.has(ofResource) ? ofResource : name
+    const kinds = [`${operationId}.${name}`, `${operationId.split('.')[0]}.${name}`]
+    const kind = kinds.find((own) => known.has(own)) ?? name
     const isUsedUp = (method === 'DELETE' || operationId === 'drafts.send') && name === names.at(-1)
     const id = isUsedUp ? known.take(kind) : known.any(kind, draw)
     return encodeURIComponent(id ?? 'gone')
