@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { PeerName } from '../vocabulary/services.ts'
+import type { ServiceName } from '../vocabulary/services.ts'
 
 /**
  * Facts for routing, carried as CloudEvents extension headers (`ce_organizationid`, `ce_podid`, `ce_inboxuid`,
@@ -46,7 +46,7 @@ export interface EventDefinition {
 
 export interface TopicDefinition {
   readonly name: string
-  readonly producer: PeerName
+  readonly producer: ServiceName
   /** The value of the Kafka key; order is kept per key. */
   readonly key: string
   readonly partitions: number

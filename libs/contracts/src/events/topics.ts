@@ -1,3 +1,4 @@
+import { domainsEventsTopic } from './domains-events.ts'
 import { domainsStateTopic } from './domains-state.ts'
 import type { TopicDefinition } from './event.ts'
 import { mailDeliveriesTopic } from './mail-deliveries.ts'
@@ -17,6 +18,7 @@ export const topics = {
   'mail.deliveries': mailDeliveriesTopic,
   'mail.drafts': mailDraftsTopic,
   'mail.lists': mailListsTopic,
+  'domains.events': domainsEventsTopic,
   'domains.state': domainsStateTopic,
 } as const satisfies Record<string, TopicDefinition>
 

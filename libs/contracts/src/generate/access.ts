@@ -56,6 +56,7 @@ const RESOURCES: Readonly<Record<string, string>> = {
   pod_id: 'Pod',
   thread_id: 'Thread',
   webhook_id: 'Webhook',
+  domain_id: 'Domain',
 }
 
 /** Parameters of paths that name no resource, but one of a few words. */

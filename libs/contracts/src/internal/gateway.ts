@@ -136,6 +136,39 @@ export const gatewayInternalOperations = internalGroup({
       z.object({ outcome: z.literal('deleted') }),
     ]),
   }),
+  /** Asked when a domain is registered; from rows, not caches. */
+  'gateway.getDomainRights': defineInternal({
+    ...INTERNAL,
+    id: 'gateway.getDomainRights',
+    path: '/internal/organizations/domain-rights',
+    service: 'gateway',
+    callers: ['domains-dns'],
+    summary: 'Tell how many domains an organization may have, and whether it and the pod are live',
+    body: z.object({ organization_id: z.guid(), pod_id: z.guid().optional() }),
+    response: z.object({
+      live: z.boolean(),
+      domain_limit: z.int().min(0).optional().meta({ description: 'Absent: no limit.' }),
+    }),
+  }),
+  /** Asked before a domain is narrowed: an inbox that exists must not lose its domain silently (domains 2.2, 4). */
+  'gateway.countInboxesOn': defineInternal({
+    ...INTERNAL,
+    id: 'gateway.countInboxesOn',
+    path: '/internal/inboxes/count-on-domain',
+    service: 'gateway',
+    callers: ['domains-dns'],
+    summary: 'Count the live inboxes of an organization below a domain, or on it as well',
+    body: z.object({
+      organization_id: z.guid(),
+      domain: z.string(),
+      itself: z.boolean().meta({ description: 'Whether inboxes at exactly this domain count.' }),
+      except: z
+        .array(z.string())
+        .max(1000)
+        .meta({ description: 'Domains below it that, with all below them, do not.' }),
+    }),
+    response: z.object({ count: z.int().min(0) }),
+  }),
   /** Only the gateway knows the human, and whether the address was verified. Twice with one id has one effect. */
   'gateway.mailHuman': defineInternal({
     ...INTERNAL,

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { InternalOperationDefinition } from '../definition/operation.ts'
-import type { PeerName } from '../vocabulary/services.ts'
+import type { ServiceName } from '../vocabulary/services.ts'
 import { deliveryQueueOperations } from './delivery-queue.ts'
 import { domainsInternalOperations } from './domains.ts'
 import { gatewayInternalOperations } from './gateway.ts'
@@ -28,7 +28,7 @@ export type InternalOperationId = keyof typeof internalOperations
 export type InternalOperation<Id extends InternalOperationId> = (typeof internalOperations)[Id]
 
 /** Internal operations that one service owns, and so must handle. */
-export type InternalOperationIdsOf<S extends PeerName> = {
+export type InternalOperationIdsOf<S extends ServiceName> = {
   [Id in InternalOperationId]: InternalOperation<Id> extends { readonly service: S } ? Id : never
 }[InternalOperationId]
 
@@ -39,7 +39,7 @@ export type InternalRequestOf<Id extends InternalOperationId> = z.output<Interna
 export type InternalResponseOf<Id extends InternalOperationId> = z.output<InternalOperation<Id>['response']>
 
 /** Internal operations of one service. */
-export function internalOperationsOf(service: PeerName): readonly InternalOperationDefinition[] {
+export function internalOperationsOf(service: ServiceName): readonly InternalOperationDefinition[] {
   return Object.values<InternalOperationDefinition>(internalOperations).filter(
     (operation) => operation.service === service,
   )

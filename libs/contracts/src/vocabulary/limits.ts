@@ -54,6 +54,16 @@ export const LIMITS = {
     /** An address on a shared domain that was deleted is kept from other organizations this long. */
     retiredAddress: 30 * DAY,
   },
+  /** Custom domains (domains 2, 7). */
+  domain: {
+    /** Octets of a name, and of each of its labels (RFC 1035 2.3.4). */
+    name: { min: 4, max: 253 },
+    label: 63,
+    /** A name that was verified is kept from other organizations this long afterwards. */
+    proof: 30 * DAY,
+    /** A request to verify waits this long for its check to end. */
+    verifyWait: 3 * SECOND,
+  },
   /** API keys (identity 3). */
   apiKey: {
     perOrganization: 1000,

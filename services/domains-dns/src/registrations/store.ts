@@ -1,0 +1,67 @@
+import type { DomainReason, DomainStatus } from '@restante/contracts/vocabulary'
+import { type Queryable, sql, type Tx } from '@restante/service/database'
+import type { RecordChecks } from '../records/checks.ts'
+
+/** A registration of a name by an organization, as it is stored. */
+export interface DomainRow {
+  readonly uid: string
+  readonly organization_id: string
+  /** Null: usable from every pod. */
+  readonly pod_id: string | null
+  readonly name: string
+  readonly client_id: string | null
+  readonly inbound_enabled: boolean
+  readonly subdomains_enabled: boolean
+  readonly feedback_enabled: boolean
+  readonly tracking_enabled: boolean
+  readonly allow_conflicting_provider: boolean
+  readonly status: DomainStatus
+  readonly reason: DomainReason | null
+  readonly records: RecordChecks
+  readonly sending_ready: boolean
+  readonly dkim_failing_since: Date | null
+  readonly converging_since: Date | null
+  readonly failing_checks: number
+  readonly failing_since: Date | null
+  readonly verified_at: Date | null
+  readonly last_verified_at: Date | null
+  readonly lost_at: Date | null
+  readonly barred_at: Date | null
+  readonly certified_until: Date | null
+  readonly scheduled_from: Date
+  readonly checked_at: Date | null
+  readonly checks: number
+  readonly version: number
+  readonly created_at: Date
+  readonly updated_at: Date
+}
+
+/** Every column of `DomainRow`, in statements of any capability. */
+export const COLUMNS = `uid, organization_id, pod_id, name, client_id, inbound_enabled, subdomains_enabled,
+  feedback_enabled, tracking_enabled, allow_conflicting_provider, status, reason, records, sending_ready,
+  dkim_failing_since, converging_since, failing_checks, failing_since, verified_at, last_verified_at, lost_at, barred_at,
+  certified_until, scheduled_from, checked_at, checks, version, created_at, updated_at`
+
+const FIND = sql<DomainRow, [uid: string]>(`select ${COLUMNS} from domains where uid = $1`)
+const LOCK = sql<DomainRow, [uid: string]>(`select ${COLUMNS} from domains where uid = $1 for update`)
+
+/** A registration by its uid, whoever's it is: for work that no caller asked for. */
+export async function findByUid(on: Queryable, uid: string): Promise<DomainRow | undefined> {
+  const [row] = await on.query(FIND, uid)
+  return row
+}
+
+/** The same, locked until the transaction ends. */
+export async function lockByUid(tx: Tx, uid: string): Promise<DomainRow | undefined> {
+  const [row] = await tx.query(LOCK, uid)
+  return row
+}
+
+const KEY = sql<{ public_key: string }, [uid: string]>('select public_key from domain_keys where domain_uid = $1')
+
+/** The public key of a registration: SPKI in base64, as it is published. */
+export async function publicKeyOf(on: Queryable, uid: string): Promise<string> {
+  const [row] = await on.query(KEY, uid)
+  if (!row) throw new Error(`the domain ${uid} has no key`)
+  return row.public_key
+}
