@@ -2,7 +2,8 @@ import type { Caller } from '@restante/contracts/access'
 import type { SetupLink } from '@restante/contracts/resources'
 import type { Database } from '@restante/service/database'
 import { ApiError } from '@restante/service/errors'
-import { findConflictingProvider, type MxLookup } from '../providers/conflict.ts'
+import type { Resolvers } from '../dns/resolvers.ts'
+import { findConflictingProvider } from '../providers/conflict.ts'
 import type { MailboxProvider } from '../providers/table.ts'
 import { expectedRecords } from '../records/expected.ts'
 import type { Installation } from '../records/installation.ts'
@@ -11,12 +12,12 @@ import { type DomainRow, publicKeyOf } from '../registrations/store.ts'
 import { applyUrl, type Signer } from './apply/apply-url.ts'
 import { groupsOf } from './apply/template.ts'
 import type { Discovery, TemplateIds } from './discovery/discovery.ts'
-import { findZoneApex, type SoaLookup } from './discovery/zone.ts'
+import { findZoneApex } from './discovery/zone.ts'
 import { insertSetup } from './store.ts'
 
 export interface LinkOptions {
   readonly db: Database
-  readonly dns: SoaLookup & MxLookup
+  readonly dns: Resolvers
   readonly discovery: Discovery
   readonly providers: readonly MailboxProvider[]
   readonly installation: Installation

@@ -1,11 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import type { ConfigOf, KitOf } from '@restante/kit'
 import type { configuration } from '../config.ts'
-import type { MxLookup } from '../providers/conflict.ts'
+import type { Resolvers } from '../dns/resolvers.ts'
 import type { Signer } from './apply/apply-url.ts'
 import { SetupKey } from './apply/key.ts'
-import { Discovery, type TxtLookup } from './discovery/discovery.ts'
-import type { SoaLookup } from './discovery/zone.ts'
+import { Discovery } from './discovery/discovery.ts'
 import type { Verification } from './return.ts'
 import { returnRoutes, setupRoutes } from './routes.ts'
 import { SetupSweeper } from './sweeper.ts'
@@ -13,7 +12,7 @@ import { SetupSweeper } from './sweeper.ts'
 type Config = ConfigOf<typeof configuration>
 
 interface Parts {
-  readonly dns: SoaLookup & TxtLookup & MxLookup
+  readonly dns: Resolvers
   readonly verification: Verification
 }
 

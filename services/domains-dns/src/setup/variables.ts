@@ -13,7 +13,7 @@ const keyLabel = env
 
 const variables = z.object({
   CONFLICTING_PROVIDERS: env
-    .string('')
+    .string()
     .optional()
     .transform((text, context) => {
       const providers = parseProviders(text ?? '')

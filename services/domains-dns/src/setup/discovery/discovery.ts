@@ -6,13 +6,9 @@ import {
   OutboundTooLargeError,
 } from '@restante/service/outbound'
 import type { Logger } from '@restante/service/telemetry'
+import type { Resolvers } from '../../dns/resolvers.ts'
 import { type ProviderSettings, readSettings } from './settings.ts'
 import { isOnPort, settingsUrl } from './urls.ts'
-
-/** The questions about a zone. They fail as those of `node:dns` do. */
-export interface TxtLookup {
-  resolveTxt(name: string): Promise<readonly (readonly string[])[]>
-}
 
 /** Names the template of the installation at every provider. */
 export interface TemplateIds {
@@ -21,7 +17,7 @@ export interface TemplateIds {
 }
 
 export interface DiscoveryOptions {
-  readonly dns: TxtLookup
+  readonly dns: Pick<Resolvers, 'resolve'>
   readonly fetcher: Pick<GuardedFetch, 'fetch'>
   /** Port of every request to a provider. */
   readonly port: number
@@ -102,7 +98,7 @@ export class Discovery {
 
   async #ask(zone: string): Promise<Answer> {
     const { dns, port } = this.#options
-    const texts = await dns.resolveTxt(`_domainconnect.${zone}`).catch(() => [])
+    const texts = await dns.resolve(`_domainconnect.${zone}`, 'TXT').catch(() => [])
     const urls = texts.flatMap((strings) => settingsUrl(strings.join(''), zone, port) ?? [])
     const deadline = performance.now() + TOTAL_MS
     for (const url of urls.slice(0, MOST_HOSTS)) {
