@@ -11,9 +11,7 @@ interface NewKey {
 const INSERT = sql<
   never,
   [domainUid: string, selector: string, publicKey: string, privateKey: Uint8Array, sealedWith: string]
->(
-  'insert into domain_keys (domain_uid, selector, public_key, private_key, sealed_with) values ($1, $2, $3, $4, $5)',
-)
+>('insert into domain_keys (domain_uid, selector, public_key, private_key, sealed_with) values ($1, $2, $3, $4, $5)')
 
 /** Stores the pair of a new registration; its private key is sealed with the uid of the registration. */
 export async function insertKey(tx: Tx, ring: KeyRing, { domainUid, selector, pair }: NewKey): Promise<void> {
@@ -41,7 +39,7 @@ export async function findSigningKey(
   const [row] = await on.query(FIND_SIGNING, domainUid)
   if (!row) return undefined
   const { name: domain, selector, private_key: sealed, sealed_with: sealedWith } = row
-  return { domain, selector, private_key: ring.open(domainUid, { sealed, sealedWith }) }
+  return { domain, selector, private_key: ring.open(domainUid, sealed, sealedWith) }
 }
 
 interface SealedRow {
@@ -61,7 +59,7 @@ const SEAL_AGAIN = sql<never, [domainUid: string, privateKey: Uint8Array, sealed
 export async function sealAgain(tx: Tx, ring: KeyRing, rows: number): Promise<number> {
   const earlier = await tx.query(LOCK_SEALED_WITH, ring.previous, rows)
   for (const { domain_uid: uid, private_key, sealed_with } of earlier) {
-    const { sealed, sealedWith } = ring.seal(uid, ring.open(uid, { sealed: private_key, sealedWith: sealed_with }))
+    const { sealed, sealedWith } = ring.seal(uid, ring.open(uid, private_key, sealed_with))
     await tx.query(SEAL_AGAIN, uid, sealed, sealedWith)
   }
   return earlier.length
