@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises'
+import type { Schedule } from '@restante/jobs'
 import type { ConfigOf, KitOf } from '@restante/kit'
+import type { CheckTimers } from '../checks/timers.ts'
 import type { configuration } from '../config.ts'
 import type { Resolvers } from '../dns/resolvers.ts'
 import type { Signer } from './apply/apply-url.ts'
 import { SetupKey } from './apply/key.ts'
 import { Discovery } from './discovery/discovery.ts'
-import type { Verification } from './return.ts'
 import { returnRoutes, setupRoutes } from './routes.ts'
 import { SetupSweeper } from './sweeper.ts'
 
@@ -13,14 +14,14 @@ type Config = ConfigOf<typeof configuration>
 
 interface Parts {
   readonly dns: Resolvers
-  readonly verification: Verification
+  readonly timers: Schedule<CheckTimers>
 }
 
 /** Path of the page at the gateway that browsers come back to. */
 const RETURN_PATH = '/domain-setup/return'
 
 /** Opens one-click setup, and returns the handlers of its operations. */
-export async function openSetup(kit: KitOf<typeof configuration>, config: Config, { dns, verification }: Parts) {
+export async function openSetup(kit: KitOf<typeof configuration>, config: Config, { dns, timers }: Parts) {
   const { db, log } = kit
   const { setup, installation, mailboxProviders: providers } = config
   const { template, acceptedProviders: accepted, port, caFile } = setup
@@ -37,7 +38,7 @@ export async function openSetup(kit: KitOf<typeof configuration>, config: Config
   const returnUrl = `${config.publicUrl}${RETURN_PATH}`
   return {
     handlers: setupRoutes({ db, dns, discovery, providers, installation, own, returnUrl }),
-    internal: returnRoutes({ db, installation, verification }),
+    internal: returnRoutes({ db, timers, installation }),
   }
 }
 
