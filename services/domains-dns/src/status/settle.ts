@@ -88,13 +88,14 @@ export function settledRow(row: DomainRow, changes: Changes, circumstances: Circ
   const before: DomainRow = {
     ...given,
     records,
-    lost_at: isHeld ? (row.lost_at ?? now) : null,
     converging_since: isValid ? (given.converging_since ?? now) : null,
   }
-  const standing = steady(before, required, now)
+  const standing = steady(before, { isHeld, required }, now)
   const isVerified = standing.status === 'VERIFIED'
   const hadStatus = row.status === 'VERIFIED'
   const verifiedAt = isVerified ? (row.verified_at ?? now) : row.verified_at
+  // Until it proves the name again: that the other has lost its proof gives nothing back.
+  const lostAt = isVerified ? null : (row.lost_at ?? (isHeld ? now : null))
   const dkimFailingSince = failingSince(before, verifiedAt, now)
   return {
     ...before,
@@ -103,23 +104,27 @@ export function settledRow(row: DomainRow, changes: Changes, circumstances: Circ
     // One that was verified begins the schedule of those that are not.
     scheduled_from: hadStatus && !isVerified ? now : before.scheduled_from,
     verified_at: verifiedAt,
+    lost_at: lostAt,
     last_verified_at: isVerified || hadStatus ? now : row.last_verified_at,
     dkim_failing_since: dkimFailingSince,
     sending_ready: isSendingReady(
-      { verifiedAt, dkimFailingSince, isBarred: before.barred_at !== null, isLost: isHeld },
+      { verifiedAt, dkimFailingSince, isBarred: before.barred_at !== null, isLost: lostAt !== null },
       now,
     ),
   }
 }
 
 /** The status, which a verified domain keeps until it needs another record, has failed for long, or may not send. */
-function steady(row: DomainRow, required: readonly RecordKind[], now: Date): Standing {
-  const isLost = row.lost_at !== null
+function steady(
+  row: DomainRow,
+  { isHeld, required }: { readonly isHeld: boolean; readonly required: readonly RecordKind[] },
+  now: Date,
+): Standing {
   const isBarred = row.barred_at !== null
   const standing = standingOf(
     {
       isChecked: row.checked_at !== null,
-      isLost,
+      isHeld,
       required,
       records: row.records,
       sending: row.sending_checks,
@@ -130,7 +135,7 @@ function steady(row: DomainRow, required: readonly RecordKind[], now: Date): Sta
     now,
   )
   const needsMore = required.some((kind) => row.records[kind] === undefined)
-  const mayStay = row.status === 'VERIFIED' && !isLost && !isBarred && !needsMore && !hasFallen(row, now)
+  const mayStay = row.status === 'VERIFIED' && !isHeld && !isBarred && !needsMore && !hasFallen(row, now)
   return mayStay ? { status: 'VERIFIED', reason: null } : standing
 }
 

@@ -10,7 +10,7 @@ export interface Facts {
   /** Whether DNS has ever answered for it. */
   readonly isChecked: boolean
   /** Whether another organization holds proof of the name. */
-  readonly isLost: boolean
+  readonly isHeld: boolean
   readonly required: readonly RecordKind[]
   readonly records: RecordChecks
   readonly sending: SendingChecks
@@ -28,7 +28,7 @@ export interface Standing {
 
 /** Status and reason of a registration that need not stay verified (domains 7.1). Pure. */
 export function standingOf(facts: Facts, now: Date): Standing {
-  if (facts.isLost) return { status: 'FAILED', reason: 'dns_records_invalid' }
+  if (facts.isHeld) return { status: 'FAILED', reason: 'dns_records_invalid' }
   if (!facts.isChecked) return { status: 'NOT_STARTED', reason: 'dns_records_missing' }
   const statuses = facts.required.map((kind) => facts.records[kind]?.status ?? 'MISSING')
   if (statuses.includes('INVALID')) return { status: 'INVALID', reason: 'dns_records_invalid' }
