@@ -1,4 +1,5 @@
 export * from './delivery-queue.ts'
+export * from './domain-setup.ts'
 export * from './domains.ts'
 export * from './gateway.ts'
 export * from './mail-ingest.ts'
