@@ -14,10 +14,10 @@ export async function verdictsOf({ raw, mailFrom, helo }: ReceivedMail, nameServ
     resolver: (name, type) => resolve(resolver, name, type),
   })
   return {
-    spf: spf && spf.status.result,
+    spf: spf?.status.result,
     dkim: dkim.results.map(({ signingDomain, status }) => [signingDomain, status.result]),
-    dmarc: dmarc && dmarc.status.result,
-    policy: dmarc && dmarc.policy,
+    dmarc: dmarc?.status.result,
+    policy: dmarc?.policy,
   }
 }
 
