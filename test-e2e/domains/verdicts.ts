@@ -2,10 +2,10 @@ import { promises as dns } from 'node:dns'
 import type { ReceivedMail } from '@restante/testkit'
 import { authenticate } from 'mailauth'
 
-/** What a receiver that asks a name server finds of a mail that reached it from loopback: an independent library judges. */
-export async function verdictsOf({ raw, mailFrom, helo }: ReceivedMail, nameServer: string) {
+/** What a receiver that asks these name servers finds of a mail that reached it from loopback: an independent library judges. */
+export async function verdictsOf({ raw, mailFrom, helo }: ReceivedMail, nameServers: readonly string[]) {
   const resolver = new dns.Resolver()
-  resolver.setServers([nameServer])
+  resolver.setServers(nameServers)
   const { spf, dkim, dmarc } = await authenticate(raw, {
     ip: '127.0.0.1',
     helo,

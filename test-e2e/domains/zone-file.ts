@@ -1,6 +1,6 @@
 import type { DnsZone, ZoneRecord } from '@restante/testkit'
 
-const LINE = /^(\S+)\.\s+\d+\s+IN\s+(MX|TXT|CNAME)\s+(.+)$/
+const LINE = /^(\S+)\.\s+(?:\d+\s+)?IN\s+(A|MX|TXT|CNAME)\s+(.+)$/
 
 /** Publishes the lines of a zone file, as an owner who imports it does. */
 export function publishZoneFile(zone: DnsZone, text: string): void {
@@ -22,6 +22,7 @@ function recordOf(type: string, data: string): ZoneRecord {
       type,
       data: [...data.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, piece = '']) => piece.replaceAll(/\\(.)/g, '$1')),
     }
+  if (type === 'A') return { type, address: data }
   if (type === 'CNAME') return { type, domain: hostOf(data) }
   const [priority = '', exchange = ''] = data.split(/\s+/)
   return { type: 'MX', priority: Number(priority), exchange: hostOf(exchange) }
