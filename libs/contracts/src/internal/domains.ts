@@ -48,6 +48,16 @@ export const domainsInternalOperations = internalGroup({
     response: z.object({ count: z.int().min(0) }),
   }),
   /** Projections of `domains.state` start here and reconcile against it daily; `after` is the `next` of a page. */
+  /** A projection may say yes, never no: before mail is refused for what it lacks, the owner is asked. */
+  'domains-dns.findRegistrations': defineInternal({
+    ...OWNED,
+    id: 'domains-dns.findRegistrations',
+    path: '/internal/domains/find',
+    callers: ['mail-ingest', 'mail-send'],
+    summary: 'Find the live registrations of names, of all organizations; names that nobody registered are left out',
+    body: z.object({ names: z.array(name).min(1).max(100) }),
+    response: z.object({ domains: z.array(domainState) }),
+  }),
   'domains-dns.snapshotDomains': defineInternal({
     ...OWNED,
     id: 'domains-dns.snapshotDomains',

@@ -1,5 +1,6 @@
 export * from './delivery-queue.ts'
 export * from './domains.ts'
+export * from './domains-operator.ts'
 export * from './gateway.ts'
 export * from './mail-ingest.ts'
 export * from './mail-send.ts'

@@ -3,6 +3,7 @@ import type { InternalOperationDefinition } from '../definition/operation.ts'
 import type { ServiceName } from '../vocabulary/services.ts'
 import { deliveryQueueOperations } from './delivery-queue.ts'
 import { domainsInternalOperations } from './domains.ts'
+import { domainsOperatorOperations } from './domains-operator.ts'
 import { gatewayInternalOperations } from './gateway.ts'
 import { mailIngestInternalOperations } from './mail-ingest.ts'
 import { mailSendInternalOperations } from './mail-send.ts'
@@ -18,6 +19,7 @@ export const internalOperations = {
   ...mailSendInternalOperations,
   ...deliveryQueueOperations,
   ...domainsInternalOperations,
+  ...domainsOperatorOperations,
   ...websocketFanoutInternalOperations,
   ...purgeOperations,
   ...takeOverOperations,
