@@ -7,10 +7,10 @@ import { type CheckTimers, scheduleCheck } from '../checks/timers.ts'
 import { asciiName } from '../names/ascii.ts'
 import { domainDocument } from '../registrations/document.ts'
 import { findEverywhere } from '../registrations/find.ts'
-import { type DomainRow, findByUid, publicKeyOf } from '../registrations/store.ts'
+import { type DomainRow, findByUid } from '../registrations/store.ts'
 import { type SettleOptions, settle } from '../status/settle.ts'
 import { lockForSettling } from '../status/store.ts'
-import { listEverything, nextChecks } from './store.ts'
+import { listEverything, nextChecks, publicKeys } from './store.ts'
 
 export interface OperatorRouteOptions extends SettleOptions {
   readonly db: Database
@@ -77,21 +77,18 @@ function operatorDomain(row: DomainRow): OperatorDomain {
   }
 }
 
-/** A name has few registrations, so each reads its own key. */
 async function shown({ db, installation }: OperatorRouteOptions, rows: readonly DomainRow[]): Promise<ShownDomain[]> {
-  const due = await nextChecks(
-    db,
-    rows.map(({ uid }) => uid),
-  )
-  return Promise.all(
-    rows.map(async (row) => {
-      const nextCheck = due.get(row.uid)
-      return {
-        ...operatorDomain(row),
-        checks: row.checks,
-        ...(nextCheck !== undefined && { next_check_at: nextCheck.toISOString() }),
-        records: domainDocument(row, await publicKeyOf(db, row.uid), installation).records,
-      }
-    }),
-  )
+  const uids = rows.map(({ uid }) => uid)
+  const [due, keys] = await Promise.all([nextChecks(db, uids), publicKeys(db, uids)])
+  return rows.flatMap((row) => {
+    const [nextCheck, key] = [due.get(row.uid), keys.get(row.uid)]
+    // It was deleted since it was read.
+    if (key === undefined) return []
+    return {
+      ...operatorDomain(row),
+      checks: row.checks,
+      ...(nextCheck !== undefined && { next_check_at: nextCheck.toISOString() }),
+      records: domainDocument(row, key, installation).records,
+    }
+  })
 }

@@ -36,3 +36,12 @@ const NEXT_CHECKS = sql<{ key: string; due_at: Date }, [uids: readonly string[]]
 export async function nextChecks(on: Queryable, uids: readonly string[]): Promise<ReadonlyMap<string, Date>> {
   return new Map((await on.query(NEXT_CHECKS, uids)).map(({ key, due_at }) => [key, due_at]))
 }
+
+const KEYS = sql<{ domain_uid: string; public_key: string }, [uids: readonly string[]]>(
+  'select domain_uid, public_key from domain_keys where domain_uid = any($1::uuid[])',
+)
+
+/** The public keys of registrations, as they are published. */
+export async function publicKeys(on: Queryable, uids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  return new Map((await on.query(KEYS, uids)).map(({ domain_uid, public_key }) => [domain_uid, public_key]))
+}
