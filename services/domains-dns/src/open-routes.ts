@@ -7,6 +7,7 @@ import type { configuration } from './config.ts'
 import { Resolvers } from './dns/resolvers.ts'
 import type { KeyRing } from './keys/key-ring.ts'
 import { domainInternalRoutes, domainRoutes } from './operations/routes.ts'
+import { operatorRoutes } from './operator/routes.ts'
 import { pendingRoutes } from './pending.ts'
 import { openSetup } from './setup/open-setup.ts'
 
@@ -21,7 +22,7 @@ export async function openRoutes(
   config: ConfigOf<typeof configuration>,
   { ring, timers }: Parts,
 ): Promise<void> {
-  const { db, outbox } = kit
+  const { db, log, outbox } = kit
   const { installation, sharedDomains, allowSpecialUse } = config
   const dns = new Resolvers({ servers: config.dnsServers })
   const domains = domainRoutes({
@@ -42,6 +43,10 @@ export async function openRoutes(
   kit.serve({
     callerKey: config.callerKey,
     handlers: { ...domains, ...setup.handlers, ...pendingRoutes },
-    internal: { ...domainInternalRoutes({ db, ring, installation }), ...setup.internal },
+    internal: {
+      ...domainInternalRoutes({ db, ring, installation }),
+      ...operatorRoutes({ db, log, outbox, timers, installation }),
+      ...setup.internal,
+    },
   })
 }

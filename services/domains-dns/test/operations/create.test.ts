@@ -203,7 +203,6 @@ describe('a create is 403 resource_taken', () => {
   it.each([
     ['has proven nothing', "status = 'PENDING'"],
     ['was verified 31 days ago', "status = 'INVALID', last_verified_at = now() - interval '31 days'"],
-    ['has lost it to a later proof', "status = 'FAILED', last_verified_at = now(), lost_at = now()"],
   ])('but not when the registration elsewhere %s', async (_, columns) => {
     const { domain } = await fixture.register(tenant().owner)
     await set(domain, columns)
