@@ -11,7 +11,7 @@ import { openTenancy } from './tenancy/open-tenancy.ts'
 /** Custom domains: registration, DNS records and their verification, signing keys, one-click setup. */
 export const service = defineService({
   configuration,
-  assemble(kit, config) {
+  async assemble(kit, config) {
     const { db, kafka, log, outbox } = kit
     const ring = new KeyRing({
       current: config.encryptionKey,
@@ -22,7 +22,7 @@ export const service = defineService({
     kit.use(new KeyRotation({ db, ring, log }))
     kit.use(new ProofSweeper({ db, log }))
     kit.use(openTenancy({ kafka, db, log, outbox, timers }))
-    openRoutes(kit, config, { ring, timers })
+    await openRoutes(kit, config, { ring, timers })
   },
 })
 

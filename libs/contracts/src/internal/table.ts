@@ -2,7 +2,9 @@ import type { z } from 'zod'
 import type { InternalOperationDefinition } from '../definition/operation.ts'
 import type { ServiceName } from '../vocabulary/services.ts'
 import { deliveryQueueOperations } from './delivery-queue.ts'
+import { domainSetupOperations } from './domain-setup.ts'
 import { domainsInternalOperations } from './domains.ts'
+import { domainsOperatorOperations } from './domains-operator.ts'
 import { gatewayInternalOperations } from './gateway.ts'
 import { mailIngestInternalOperations } from './mail-ingest.ts'
 import { mailSendInternalOperations } from './mail-send.ts'
@@ -18,6 +20,8 @@ export const internalOperations = {
   ...mailSendInternalOperations,
   ...deliveryQueueOperations,
   ...domainsInternalOperations,
+  ...domainSetupOperations,
+  ...domainsOperatorOperations,
   ...websocketFanoutInternalOperations,
   ...purgeOperations,
   ...takeOverOperations,
