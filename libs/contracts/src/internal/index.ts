@@ -1,4 +1,5 @@
 export * from './delivery-queue.ts'
+export * from './domain-setup.ts'
 export * from './domains.ts'
 export * from './domains-operator.ts'
 export * from './gateway.ts'

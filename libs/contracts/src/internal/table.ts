@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { InternalOperationDefinition } from '../definition/operation.ts'
 import type { ServiceName } from '../vocabulary/services.ts'
 import { deliveryQueueOperations } from './delivery-queue.ts'
+import { domainSetupOperations } from './domain-setup.ts'
 import { domainsInternalOperations } from './domains.ts'
 import { domainsOperatorOperations } from './domains-operator.ts'
 import { gatewayInternalOperations } from './gateway.ts'
@@ -19,6 +20,7 @@ export const internalOperations = {
   ...mailSendInternalOperations,
   ...deliveryQueueOperations,
   ...domainsInternalOperations,
+  ...domainSetupOperations,
   ...domainsOperatorOperations,
   ...websocketFanoutInternalOperations,
   ...purgeOperations,

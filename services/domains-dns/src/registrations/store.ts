@@ -1,6 +1,6 @@
 import type { DomainReason, DomainStatus } from '@restante/contracts/vocabulary'
 import { type Queryable, sql, type Tx } from '@restante/service/database'
-import type { RecordChecks } from '../records/checks.ts'
+import type { RecordChecks, SendingChecks } from '../records/checks.ts'
 
 /** A registration of a name by an organization, as it is stored. */
 export interface DomainRow {
@@ -18,6 +18,7 @@ export interface DomainRow {
   readonly status: DomainStatus
   readonly reason: DomainReason | null
   readonly records: RecordChecks
+  readonly sending_checks: SendingChecks
   readonly sending_ready: boolean
   readonly dkim_failing_since: Date | null
   readonly converging_since: Date | null
@@ -38,7 +39,7 @@ export interface DomainRow {
 
 /** Every column of `DomainRow`, in statements of any capability. */
 export const COLUMNS = `uid, organization_id, pod_id, name, client_id, inbound_enabled, subdomains_enabled,
-  feedback_enabled, tracking_enabled, allow_conflicting_provider, status, reason, records, sending_ready,
+  feedback_enabled, tracking_enabled, allow_conflicting_provider, status, reason, records, sending_checks, sending_ready,
   dkim_failing_since, converging_since, failing_checks, failing_since, verified_at, last_verified_at, lost_at, barred_at,
   certified_until, scheduled_from, checked_at, checks, version, created_at, updated_at`
 
@@ -64,4 +65,64 @@ export async function publicKeyOf(on: Queryable, uid: string): Promise<string> {
   const [row] = await on.query(KEY, uid)
   if (!row) throw new Error(`the domain ${uid} has no key`)
   return row.public_key
+}
+
+/** What a request registers. */
+export interface NewDomain {
+  readonly uid: string
+  readonly organizationId: string
+  readonly podId: string | null
+  readonly name: string
+  readonly clientId: string | null
+  readonly inbound: boolean
+  readonly subdomains: boolean
+  readonly feedback: boolean
+  readonly tracking: boolean
+  readonly allowConflictingProvider: boolean
+}
+
+const INSERT = sql<
+  DomainRow,
+  [
+    uid: string,
+    organizationId: string,
+    podId: string | null,
+    name: string,
+    clientId: string | null,
+    inbound: boolean,
+    subdomains: boolean,
+    feedback: boolean,
+    tracking: boolean,
+    allowConflictingProvider: boolean,
+  ]
+>(
+  `insert into domains (uid, organization_id, pod_id, name, client_id, inbound_enabled, subdomains_enabled,
+     feedback_enabled, tracking_enabled, allow_conflicting_provider)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning ${COLUMNS}`,
+)
+
+/** Stores a registration that no check has seen yet. */
+export async function insertDomain(tx: Tx, given: NewDomain): Promise<DomainRow> {
+  const { uid, organizationId, podId, name, clientId } = given
+  const switches = [given.inbound, given.subdomains, given.feedback, given.tracking] as const
+  const values = [uid, organizationId, podId, name, clientId, ...switches, given.allowConflictingProvider] as const
+  const [row] = await tx.query(INSERT, ...values)
+  if (!row) throw new Error('the domain that was just stored was not found')
+  return row
+}
+
+const DELETE = sql<never, [uid: string]>('delete from domains where uid = $1')
+
+/** Deletes a registration, and with it its key. */
+export async function deleteDomain(tx: Tx, uid: string): Promise<void> {
+  await tx.query(DELETE, uid)
+}
+
+const LOCK_ORGANIZATION = sql<never, [organizationId: string]>(
+  `select pg_advisory_xact_lock(hashtextextended('domains of ' || $1, 0))`,
+)
+
+/** Registers the domains of an organization one after the other, so that its limit is counted exactly. */
+export async function lockDomainsOf(tx: Tx, organizationId: string): Promise<void> {
+  await tx.query(LOCK_ORGANIZATION, organizationId)
 }

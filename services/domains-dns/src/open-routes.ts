@@ -1,0 +1,52 @@
+import type { Timers } from '@restante/jobs'
+import type { ConfigOf, KitOf } from '@restante/kit'
+import { KeyedMutex } from '@restante/service/concurrency'
+import { Cursors } from '@restante/service/http'
+import type { CheckTimers } from './checks/timers.ts'
+import type { configuration } from './config.ts'
+import { Resolvers } from './dns/resolvers.ts'
+import type { KeyRing } from './keys/key-ring.ts'
+import { domainInternalRoutes, domainRoutes } from './operations/routes.ts'
+import { operatorRoutes } from './operator/routes.ts'
+import { pendingRoutes } from './pending.ts'
+import { openSetup } from './setup/open-setup.ts'
+
+interface Parts {
+  readonly ring: KeyRing
+  readonly timers: Timers<CheckTimers>
+}
+
+/** Serves the operations on domains, and what other services ask about them. */
+export async function openRoutes(
+  kit: KitOf<typeof configuration>,
+  config: ConfigOf<typeof configuration>,
+  { ring, timers }: Parts,
+): Promise<void> {
+  const { db, log, outbox } = kit
+  const { installation, sharedDomains, allowSpecialUse } = config
+  const dns = new Resolvers({ servers: config.dnsServers })
+  const domains = domainRoutes({
+    db,
+    outbox,
+    timers,
+    ring,
+    gateway: kit.peer('gateway'),
+    dns,
+    providers: config.mailboxProviders,
+    installation,
+    mutex: new KeyedMutex(),
+    sharedDomains,
+    allowSpecialUse,
+    cursors: new Cursors(config.cursorSecret),
+  })
+  const setup = await openSetup(kit, config, { dns, timers })
+  kit.serve({
+    callerKey: config.callerKey,
+    handlers: { ...domains, ...setup.handlers, ...pendingRoutes },
+    internal: {
+      ...domainInternalRoutes({ db, ring, installation }),
+      ...operatorRoutes({ db, log, outbox, timers, installation }),
+      ...setup.internal,
+    },
+  })
+}
