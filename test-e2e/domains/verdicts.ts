@@ -13,11 +13,12 @@ export async function verdictsOf({ raw, mailFrom, helo }: ReceivedMail, nameServ
     mta: 'mx.people.test',
     resolver: (name, type) => resolve(resolver, name, type),
   })
+  if (!spf || !dmarc) throw new Error('the mail was not judged')
   return {
-    spf: spf?.status.result,
+    spf: spf.status.result,
     dkim: dkim.results.map(({ signingDomain, status }) => [signingDomain, status.result]),
-    dmarc: dmarc?.status.result,
-    policy: dmarc?.policy,
+    dmarc: dmarc.status.result,
+    policy: dmarc.policy,
   }
 }
 
