@@ -1,3 +1,4 @@
+export * from './certificates.ts'
 export * from './delivery-queue.ts'
 export * from './domains.ts'
 export * from './gateway.ts'
