@@ -10,6 +10,7 @@ import {
 } from '@restante/kit'
 import { env } from '@restante/service/configuration'
 import { z } from 'zod'
+import { acmeVariables } from './certificates/variables.ts'
 
 /** A host name in its compared form: lower case, without a dot at its end. */
 const host = env.string().transform((text) => text.toLowerCase().replace(/\.$/, ''))
@@ -42,6 +43,7 @@ export const configuration = configurationOf('domains-dns', { peers: ['gateway',
   .with(outboundVariables)
   .with(dnsVariables)
   .with(sharedDomainVariables)
+  .with(acmeVariables)
   .with({
     variables,
     configure: (given) => ({

@@ -3,7 +3,7 @@ import { trackingHostOf } from '../records/expected.ts'
 import { findByUid } from '../registrations/store.ts'
 import type { CertificateStore, DroppedCertificate } from './state/certificates.ts'
 import { removeChallenges } from './state/challenges.ts'
-import { hasOther } from './state/registrations.ts'
+import { countRegistrations, hasOther } from './state/registrations.ts'
 import { addRevocation } from './state/revocations.ts'
 import type { CertificateSchedule } from './timers.ts'
 
@@ -27,19 +27,25 @@ export class Dropping {
   async drop(tx: Tx, uid: string): Promise<void> {
     const domain = await findByUid(tx, uid)
     if (!domain) return
-    // Two registrations of a name that end at the same time wait here for each other: the later one sees itself alone.
-    await this.#options.certificates.lock(tx, domain.name)
-    if (!(await hasOther(tx, domain.name, uid))) await this.dropAll(tx, domain.name)
+    await this.#dropUnless(tx, domain.name, () => hasOther(tx, domain.name, uid))
   }
 
-  /** Deletes the certificate of a name, and has it revoked. */
-  async dropAll(tx: Tx, name: string): Promise<void> {
+  /** Drops the certificate of a name that no registration needs. @returns whether it did. */
+  dropUnneeded(tx: Tx, name: string): Promise<boolean> {
+    return this.#dropUnless(tx, name, async () => (await countRegistrations(tx, name)).keeping > 0)
+  }
+
+  /** Two registrations of a name that end at the same time wait for each other: the later one finds that it was the last. */
+  async #dropUnless(tx: Tx, name: string, isNeeded: () => Promise<boolean>): Promise<boolean> {
     const { certificates, timers } = this.#options
+    await certificates.lock(tx, name)
+    if (await isNeeded()) return false
     const dropped = await certificates.delete(tx, name)
     await removeChallenges(tx, trackingHostOf(name))
     // An attempt that is just being concluded waits for this transaction, and then finds no registration.
     await timers.cancelIdle(tx, 'certificate', [name])
     if (dropped !== undefined) await this.revoke(tx, name, dropped)
+    return true
   }
 
   /** Has a certificate revoked whose key is not kept. */

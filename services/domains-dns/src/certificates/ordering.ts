@@ -66,15 +66,11 @@ export class Ordering {
     const step = nextStep(await readHost(this.#options.db, name), new Date())
     if (step.kind === 'order') return this.#order(attempt, name)
     await attempt.run(async (tx) => {
-      if (step.kind === 'drop') await this.#options.dropping.dropAll(tx, name)
-      if (step.kind === 'expire') {
-        await this.#expire(tx, name)
-        await attempt.postpone(tx, new Date())
-      }
-      if (step.kind === 'wait') {
-        await this.#certify(tx, name, await this.#options.certificates.lock(tx, name))
-        await attempt.postpone(tx, step.until)
-      }
+      if (step.kind === 'end' || (step.kind === 'drop' && (await this.#drop(tx, name)))) return
+      if (step.kind === 'expire') await this.#expire(tx, name)
+      if (step.kind === 'wait') await this.#certify(tx, name)
+      // What has changed decides the step after it.
+      await attempt.postpone(tx, step.kind === 'wait' ? step.until : new Date())
     })
   }
 
@@ -127,16 +123,31 @@ export class Ordering {
     })
   }
 
+  /** @returns false when a registration needs the certificate again. */
+  async #drop(tx: Tx, name: string): Promise<boolean> {
+    const rows = await lockCertified(tx, name)
+    if (!(await this.#options.dropping.dropUnneeded(tx, name))) return false
+    await this.#clear(tx, rows)
+    return true
+  }
+
   async #expire(tx: Tx, name: string): Promise<void> {
+    // Registrations are locked before their certificate, as by a deletion.
     const rows = await lockCertified(tx, name)
     await this.#options.certificates.deleteExpired(tx, name)
+    await this.#clear(tx, rows)
+  }
+
+  async #clear(tx: Tx, rows: readonly DomainRow[]): Promise<void> {
     const now = new Date()
     for (const row of rows) await this.#options.settle(tx, row, { certified_until: null }, now)
   }
 
   /** Installs the certificate of a name for registrations that came after it. */
-  async #certify(tx: Tx, name: string, until: Date | undefined): Promise<void> {
-    if (until !== undefined) await this.#settleAll(tx, await lockRegistrations(tx, name), until)
+  async #certify(tx: Tx, name: string): Promise<void> {
+    const rows = await lockRegistrations(tx, name)
+    const until = await this.#options.certificates.lock(tx, name)
+    if (until !== undefined) await this.#settleAll(tx, rows, until)
   }
 
   async #settleAll(tx: Tx, rows: readonly DomainRow[], until: Date): Promise<void> {

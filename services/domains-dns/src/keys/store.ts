@@ -11,9 +11,7 @@ interface NewKey {
 const INSERT = sql<
   never,
   [domainUid: string, selector: string, publicKey: string, privateKey: Uint8Array, sealedWith: string]
->(
-  'insert into domain_keys (domain_uid, selector, public_key, private_key, sealed_with) values ($1, $2, $3, $4, $5)',
-)
+>('insert into domain_keys (domain_uid, selector, public_key, private_key, sealed_with) values ($1, $2, $3, $4, $5)')
 
 /** Stores the pair of a new registration; its private key is sealed with the uid of the registration. */
 export async function insertKey(tx: Tx, ring: KeyRing, { domainUid, selector, pair }: NewKey): Promise<void> {

@@ -20,5 +20,8 @@ declare module 'tr46' {
 
   /** @returns null for a name that is not valid. */
   export function toASCII(domain: string, options?: AsciiOptions): string | null
-  export function toUnicode(domain: string, options?: UnicodeOptions): { readonly domain: string; readonly error: boolean }
+  export function toUnicode(
+    domain: string,
+    options?: UnicodeOptions,
+  ): { readonly domain: string; readonly error: boolean }
 }

@@ -1,9 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { type Queryable, sql } from '@restante/service/database'
-import type { KeySeal } from './key-seal.ts'
+import type { KeyRing } from '../../keys/key-ring.ts'
 
 interface AccountRow {
-  readonly private_key: Buffer
+  readonly private_key: Uint8Array
   readonly sealed_with: string
   readonly url: string | null
 }
@@ -11,8 +11,11 @@ interface AccountRow {
 const FIND = sql<AccountRow, [directory: string]>(
   'select private_key, sealed_with, url from acme_accounts where directory = $1',
 )
-const INSERT = sql<unknown, [directory: string, privateKey: Buffer, sealedWith: string]>(
+const INSERT = sql<unknown, [directory: string, privateKey: Uint8Array, sealedWith: string]>(
   'insert into acme_accounts (directory, private_key, sealed_with) values ($1, $2, $3) on conflict do nothing',
+)
+const RESEAL = sql<unknown, [directory: string, privateKey: Uint8Array, sealedWith: string]>(
+  'update acme_accounts set private_key = $2, sealed_with = $3 where directory = $1',
 )
 const SET_URL = sql<unknown, [directory: string, url: string | null]>(
   'update acme_accounts set url = $2 where directory = $1',
@@ -29,23 +32,28 @@ export interface Account {
 /** Keeps the account's key, sealed. One key per authority, whichever replica needs it first. */
 export class AccountStore {
   readonly #db: Queryable
-  readonly #seal: KeySeal
+  readonly #keys: KeyRing
 
-  constructor(db: Queryable, seal: KeySeal) {
+  constructor(db: Queryable, keys: KeyRing) {
     this.#db = db
-    this.#seal = seal
+    this.#keys = keys
   }
 
-  /** The account at an authority; its key is made at the first use. */
+  /** The account at an authority; its key is made at the first use, and sealed anew after a change of the encryption key. */
   async of(directory: string): Promise<Account> {
     const context = contextOf(directory)
     const [known] = await this.#db.query(FIND, directory)
     const row = known ?? (await this.#create(directory, context))
-    return { privateKey: this.#seal.open(context, row.private_key, row.sealed_with), url: row.url ?? undefined }
+    const privateKey = this.#keys.open(context, { sealed: row.private_key, sealedWith: row.sealed_with })
+    if (row.sealed_with !== this.#keys.current) {
+      const { sealed, sealedWith } = this.#keys.seal(context, privateKey)
+      await this.#db.query(RESEAL, directory, sealed, sealedWith)
+    }
+    return { privateKey, url: row.url ?? undefined }
   }
 
   async #create(directory: string, context: string): Promise<AccountRow> {
-    const { sealed, sealedWith } = this.#seal.seal(context, newPrivateKey())
+    const { sealed, sealedWith } = this.#keys.seal(context, newPrivateKey())
     await this.#db.query(INSERT, directory, sealed, sealedWith)
     // Another replica may have been first.
     const [row] = await this.#db.query(FIND, directory)

@@ -1,12 +1,12 @@
 import type { TrackingCertificate } from '@restante/contracts/internal'
 import { type Queryable, sql, type Tx } from '@restante/service/database'
+import type { KeyRing } from '../../keys/key-ring.ts'
 import type { IssuedCertificate } from '../authority/authority.ts'
-import type { KeySeal } from '../authority/key-seal.ts'
 import { renewalAt } from '../rules/schedule.ts'
 
 interface SealedCertificate {
   readonly chain: string
-  readonly private_key: Buffer
+  readonly private_key: Uint8Array
   readonly sealed_with: string
   readonly not_after: Date
 }
@@ -20,7 +20,7 @@ const SAVE = sql<
     name: string,
     directory: string,
     chain: string,
-    privateKey: Buffer,
+    privateKey: Uint8Array,
     sealedWith: string,
     notBefore: Date,
     notAfter: Date,
@@ -54,24 +54,24 @@ export interface DroppedCertificate {
 
 /** The certificates of tracking hosts, by registered name. Their keys are sealed, each for its name. */
 export class CertificateStore {
-  readonly #seal: KeySeal
+  readonly #keys: KeyRing
 
-  constructor(seal: KeySeal) {
-    this.#seal = seal
+  constructor(keys: KeyRing) {
+    this.#keys = keys
   }
 
   /** The certificate of a name with its key; undefined when there is none that is still valid. */
   async find(on: Queryable, name: string): Promise<TrackingCertificate | undefined> {
     const [row] = await on.query(FIND, name)
     if (!row) return undefined
-    const private_key = this.#seal.open(contextOf(name), row.private_key, row.sealed_with)
+    const private_key = this.#keys.open(contextOf(name), { sealed: row.private_key, sealedWith: row.sealed_with })
     return { chain: row.chain, private_key, not_after: row.not_after.toISOString() }
   }
 
   /** Stores a certificate in place of the previous one. @returns when it is to be renewed. */
   async save(tx: Tx, name: string, directory: string, issued: IssuedCertificate): Promise<Date> {
     const { chain, privateKey, notBefore, notAfter } = issued
-    const { sealed, sealedWith } = this.#seal.seal(contextOf(name), privateKey)
+    const { sealed, sealedWith } = this.#keys.seal(contextOf(name), privateKey)
     const renewAt = renewalAt(notBefore, notAfter)
     await tx.query(SAVE, name, directory, chain, sealed, sealedWith, notBefore, notAfter, renewAt)
     return renewAt
