@@ -1,10 +1,29 @@
+import { Timers } from '@restante/jobs'
 import { defineService, runService } from '@restante/kit'
+import type { CheckTimers } from './checks/timers.ts'
 import { configuration } from './config.ts'
+import { KeyRing } from './keys/key-ring.ts'
+import { KeyRotation } from './keys/rotation.ts'
+import { openRoutes } from './open-routes.ts'
+import { ProofSweeper } from './registrations/proofs.ts'
+import { openTenancy } from './tenancy/open-tenancy.ts'
 
 /** Custom domains: registration, DNS records and their verification, signing keys, one-click setup. */
 export const service = defineService({
   configuration,
-  assemble() {},
+  assemble(kit, config) {
+    const { db, kafka, log, outbox } = kit
+    const ring = new KeyRing({
+      current: config.encryptionKey,
+      previous: config.previousEncryptionKeys,
+      purpose: 'keys of domains',
+    })
+    const timers = kit.use(new Timers<CheckTimers>({ db, redis: config.redis, log }))
+    kit.use(new KeyRotation({ db, ring, log }))
+    kit.use(new ProofSweeper({ db, log }))
+    kit.use(openTenancy({ kafka, db, log, outbox, timers }))
+    openRoutes(kit, config, { ring, timers })
+  },
 })
 
 if (import.meta.main) await runService(service)

@@ -12,7 +12,7 @@ export interface KeyRingOptions {
 
 /** A sealed text, with the id of the key that sealed it. */
 export interface Sealed {
-  readonly sealed: Uint8Array
+  readonly sealed: Buffer
   readonly sealedWith: string
 }
 
@@ -38,7 +38,7 @@ export class KeyRing {
   }
 
   /** @throws Error when the key is not known, or the text was altered. */
-  open(context: string, { sealed, sealedWith }: Sealed): string {
+  open(context: string, sealed: Uint8Array, sealedWith: string): string {
     return this.#box(sealedWith).open(context, sealed)
   }
 

@@ -39,7 +39,7 @@ export async function findSigningKey(
   const [row] = await on.query(FIND_SIGNING, domainUid)
   if (!row) return undefined
   const { name: domain, selector, private_key: sealed, sealed_with: sealedWith } = row
-  return { domain, selector, private_key: ring.open(domainUid, { sealed, sealedWith }) }
+  return { domain, selector, private_key: ring.open(domainUid, sealed, sealedWith) }
 }
 
 interface SealedRow {
@@ -59,7 +59,7 @@ const SEAL_AGAIN = sql<never, [domainUid: string, privateKey: Uint8Array, sealed
 export async function sealAgain(tx: Tx, ring: KeyRing, rows: number): Promise<number> {
   const earlier = await tx.query(LOCK_SEALED_WITH, ring.previous, rows)
   for (const { domain_uid: uid, private_key, sealed_with } of earlier) {
-    const { sealed, sealedWith } = ring.seal(uid, ring.open(uid, { sealed: private_key, sealedWith: sealed_with }))
+    const { sealed, sealedWith } = ring.seal(uid, ring.open(uid, private_key, sealed_with))
     await tx.query(SEAL_AGAIN, uid, sealed, sealedWith)
   }
   return earlier.length

@@ -93,3 +93,14 @@ const ALL_AFTER = sql<DomainRow, [after: string | null, limit: number]>(
 export function listAll(on: Queryable, after: string | undefined, limit: number): Promise<DomainRow[]> {
   return on.query(ALL_AFTER, after ?? null, limit)
 }
+
+/** Names in one answer; the gateway takes no more. */
+const MOST_NAMES = 1_000
+const BELOW = sql<{ name: string }, [organizationId: string, suffix: string, limit: number]>(
+  'select name from domains where organization_id = $1 and right(name, length($2)) = $2 order by name limit $3',
+)
+
+/** The names below a domain that the organization has registered, too. */
+export async function findNamesBelow(on: Queryable, organizationId: string, name: string): Promise<readonly string[]> {
+  return (await on.query(BELOW, organizationId, `.${name}`, MOST_NAMES)).map((row) => row.name)
+}

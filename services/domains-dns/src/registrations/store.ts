@@ -65,3 +65,63 @@ export async function publicKeyOf(on: Queryable, uid: string): Promise<string> {
   if (!row) throw new Error(`the domain ${uid} has no key`)
   return row.public_key
 }
+
+/** What a request registers. */
+export interface NewDomain {
+  readonly uid: string
+  readonly organizationId: string
+  readonly podId: string | null
+  readonly name: string
+  readonly clientId: string | null
+  readonly inbound: boolean
+  readonly subdomains: boolean
+  readonly feedback: boolean
+  readonly tracking: boolean
+  readonly allowConflictingProvider: boolean
+}
+
+const INSERT = sql<
+  DomainRow,
+  [
+    uid: string,
+    organizationId: string,
+    podId: string | null,
+    name: string,
+    clientId: string | null,
+    inbound: boolean,
+    subdomains: boolean,
+    feedback: boolean,
+    tracking: boolean,
+    allowConflictingProvider: boolean,
+  ]
+>(
+  `insert into domains (uid, organization_id, pod_id, name, client_id, inbound_enabled, subdomains_enabled,
+     feedback_enabled, tracking_enabled, allow_conflicting_provider)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning ${COLUMNS}`,
+)
+
+/** Stores a registration that no check has seen yet. */
+export async function insertDomain(tx: Tx, given: NewDomain): Promise<DomainRow> {
+  const { uid, organizationId, podId, name, clientId } = given
+  const switches = [given.inbound, given.subdomains, given.feedback, given.tracking] as const
+  const values = [uid, organizationId, podId, name, clientId, ...switches, given.allowConflictingProvider] as const
+  const [row] = await tx.query(INSERT, ...values)
+  if (!row) throw new Error('the domain that was just stored was not found')
+  return row
+}
+
+const DELETE = sql<never, [uid: string]>('delete from domains where uid = $1')
+
+/** Deletes a registration, and with it its key. */
+export async function deleteDomain(tx: Tx, uid: string): Promise<void> {
+  await tx.query(DELETE, uid)
+}
+
+const LOCK_ORGANIZATION = sql<never, [organizationId: string]>(
+  `select pg_advisory_xact_lock(hashtextextended('domains of ' || $1, 0))`,
+)
+
+/** Registers the domains of an organization one after the other, so that its limit is counted exactly. */
+export async function lockDomainsOf(tx: Tx, organizationId: string): Promise<void> {
+  await tx.query(LOCK_ORGANIZATION, organizationId)
+}
