@@ -4,11 +4,12 @@ import type { Component } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
 import type { KeyRing } from '../keys/key-ring.ts'
 import type { DomainRow } from '../registrations/store.ts'
+import type { SettleOptions } from '../status/settle.ts'
 import { AccountStore } from './authority/account-store.ts'
 import { Authority } from './authority/authority.ts'
 import type { AcmeSettings } from './authority/settings.ts'
 import { Dropping } from './dropping.ts'
-import { Ordering, type Settle } from './ordering.ts'
+import { Ordering } from './ordering.ts'
 import { Revoking } from './revoking.ts'
 import { type CertificateHandlers, certificateRoutes } from './routes.ts'
 import { CertificateStore } from './state/certificates.ts'
@@ -23,7 +24,7 @@ export interface CertificatesOptions {
   readonly timers: Timers<CertificateTimers>
   /** Seals private keys. */
   readonly keys: KeyRing
-  readonly settle: Settle
+  readonly settling: SettleOptions
   /** Adds a component to the service. */
   readonly use: (component: Component) => void
 }
@@ -45,13 +46,13 @@ export interface Certificates {
  * @param acme undefined: nothing is ordered, so that no tracking host becomes ready; what is there is still served.
  */
 export function openCertificates(options: CertificatesOptions, acme: AcmeSettings | undefined): Certificates {
-  const { db, log, timers, keys, settle, use } = options
+  const { db, log, timers, keys, settling, use } = options
   const certificates = new CertificateStore(keys)
   const dropping = new Dropping({ certificates, timers })
   if (acme !== undefined) {
     const accounts = new AccountStore(db, keys)
     const authority = new Authority({ settings: acme, accounts, challenges: challengeStore(db) })
-    new Ordering({ db, log, authority, certificates, dropping, settle }).register(timers)
+    new Ordering({ db, log, authority, certificates, dropping, settling }).register(timers)
     new Revoking({ db, log, authority }).register(timers)
     use(new CertificateSweeper({ db, log, timers }))
   }

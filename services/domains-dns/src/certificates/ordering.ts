@@ -3,7 +3,9 @@ import { jitteredBackoff } from '@restante/service/concurrency'
 import type { Database, Tx } from '@restante/service/database'
 import type { Logger } from '@restante/service/telemetry'
 import { trackingHostOf } from '../records/expected.ts'
-import type { DomainRow } from '../registrations/store.ts'
+import { lockByUid } from '../registrations/store.ts'
+import { type SettleOptions, settle } from '../status/settle.ts'
+import { lockName } from '../status/store.ts'
 import type { Authority, IssuedCertificate } from './authority/authority.ts'
 import { AcmeProblemError } from './authority/errors.ts'
 import type { Dropping } from './dropping.ts'
@@ -12,16 +14,8 @@ import { ordersTotal } from './metrics.ts'
 import { ISSUED, nextStep } from './rules/schedule.ts'
 import type { CertificateStore } from './state/certificates.ts'
 import { beginOrder, endOrder, readHost } from './state/orders.ts'
-import { lockCertified, lockRegistrations, wantsCertificate } from './state/registrations.ts'
+import { findCertified, findKeepers, wantsCertificate } from './state/registrations.ts'
 import type { CertificateTimers } from './timers.ts'
-
-/** Records a change of a locked registration, with the status and the state that follow from it. */
-export type Settle = (
-  tx: Tx,
-  row: DomainRow,
-  changes: { readonly certified_until: Date | null },
-  now: Date,
-) => Promise<unknown>
 
 export interface OrderingOptions {
   readonly db: Database
@@ -29,7 +23,7 @@ export interface OrderingOptions {
   readonly authority: Authority
   readonly certificates: CertificateStore
   readonly dropping: Dropping
-  readonly settle: Settle
+  readonly settling: SettleOptions
 }
 
 type Attempt = AttemptContext<CertificateTimers['certificate']>
@@ -101,10 +95,11 @@ export class Ordering {
     try {
       await attempt.run(async (tx) => {
         await endOrder(tx, id, ISSUED)
-        const rows = await lockRegistrations(tx, name)
-        if (rows.length === 0) return dropping.revoke(tx, name, unused)
+        await lockName(tx, name)
+        const uids = await findKeepers(tx, name)
+        if (uids.length === 0) return dropping.revoke(tx, name, unused)
         const renewAt = await certificates.save(tx, name, directory, issued)
-        await this.#settleAll(tx, rows, issued.notAfter)
+        await this.#settleAll(tx, uids, issued.notAfter)
         await attempt.postpone(tx, renewAt)
       })
     } catch (error) {
@@ -125,38 +120,36 @@ export class Ordering {
 
   /** @returns false when a registration needs the certificate again. */
   async #drop(tx: Tx, name: string): Promise<boolean> {
-    const rows = await lockCertified(tx, name)
+    await lockName(tx, name)
+    const uids = await findCertified(tx, name)
     if (!(await this.#options.dropping.dropUnneeded(tx, name))) return false
-    await this.#clear(tx, rows)
+    await this.#settleAll(tx, uids, null)
     return true
   }
 
   async #expire(tx: Tx, name: string): Promise<void> {
-    // Registrations are locked before their certificate, as by a deletion.
-    const rows = await lockCertified(tx, name)
+    await lockName(tx, name)
+    const uids = await findCertified(tx, name)
     await this.#options.certificates.deleteExpired(tx, name)
-    await this.#clear(tx, rows)
-  }
-
-  async #clear(tx: Tx, rows: readonly DomainRow[]): Promise<void> {
-    const now = new Date()
-    for (const row of rows) await this.#options.settle(tx, row, { certified_until: null }, now)
+    await this.#settleAll(tx, uids, null)
   }
 
   /** Installs the certificate of a name for registrations that came after it. */
   async #certify(tx: Tx, name: string): Promise<void> {
-    const rows = await lockRegistrations(tx, name)
+    await lockName(tx, name)
+    const uids = await findKeepers(tx, name)
     const until = await this.#options.certificates.lock(tx, name)
-    if (until !== undefined) await this.#settleAll(tx, rows, until)
+    if (until !== undefined) await this.#settleAll(tx, uids, until)
   }
 
-  async #settleAll(tx: Tx, rows: readonly DomainRow[], until: Date): Promise<void> {
+  /** Each is read just before, because one that becomes verified changes the others. */
+  async #settleAll(tx: Tx, uids: readonly string[], until: Date | null): Promise<void> {
     const now = new Date()
-    for (const row of rows) {
-      const isNews = row.certified_until?.getTime() !== until.getTime()
-      const isInstalled = row.certified_until !== null
-      if (isNews && (isInstalled || wantsCertificate(row)))
-        await this.#options.settle(tx, row, { certified_until: until }, now)
+    for (const uid of uids) {
+      const row = await lockByUid(tx, uid)
+      if (!row || row.certified_until?.getTime() === until?.getTime()) continue
+      if (row.certified_until === null && !wantsCertificate(row)) continue
+      await settle(tx, this.#options.settling, row, { certified_until: until }, now)
     }
   }
 

@@ -56,6 +56,11 @@ export function expectedRecords(
   ]
 }
 
+/** The kinds of the records that a domain must publish. */
+export function requiredKinds(domain: Switches, installation: Installation): readonly RecordKind[] {
+  return expectedRecords(domain, '', installation).map(({ kind }) => kind)
+}
+
 /** Domain of the envelope senders of a domain's mail. */
 export function returnPathOf(name: string, { returnPathLabel }: Installation): string {
   return `${returnPathLabel}.${name}`

@@ -1,6 +1,6 @@
 import type { DomainReason, DomainStatus } from '@restante/contracts/vocabulary'
 import { type Queryable, sql, type Tx } from '@restante/service/database'
-import type { RecordChecks } from '../records/checks.ts'
+import type { RecordChecks, SendingChecks } from '../records/checks.ts'
 
 /** A registration of a name by an organization, as it is stored. */
 export interface DomainRow {
@@ -18,6 +18,7 @@ export interface DomainRow {
   readonly status: DomainStatus
   readonly reason: DomainReason | null
   readonly records: RecordChecks
+  readonly sending_checks: SendingChecks
   readonly sending_ready: boolean
   readonly dkim_failing_since: Date | null
   readonly converging_since: Date | null
@@ -38,7 +39,7 @@ export interface DomainRow {
 
 /** Every column of `DomainRow`, in statements of any capability. */
 export const COLUMNS = `uid, organization_id, pod_id, name, client_id, inbound_enabled, subdomains_enabled,
-  feedback_enabled, tracking_enabled, allow_conflicting_provider, status, reason, records, sending_ready,
+  feedback_enabled, tracking_enabled, allow_conflicting_provider, status, reason, records, sending_checks, sending_ready,
   dkim_failing_since, converging_since, failing_checks, failing_since, verified_at, last_verified_at, lost_at, barred_at,
   certified_until, scheduled_from, checked_at, checks, version, created_at, updated_at`
 

@@ -1,5 +1,5 @@
 import { type Queryable, sql, type Tx } from '@restante/service/database'
-import { COLUMNS, type DomainRow } from '../../registrations/store.ts'
+import type { DomainRow } from '../../registrations/store.ts'
 
 /** Of registrations that have tracking switched on and have not lost their name to another organization. */
 const KEEPING = 'tracking_enabled and lost_at is null'
@@ -9,11 +9,11 @@ const COUNT = sql<{ keeping: number; wanting: number }, [name: string]>(
   `select count(*)::int as keeping, count(*) filter (where ${WANTING})::int as wanting
    from domains where name = $1 and ${KEEPING}`,
 )
-const LOCK = sql<DomainRow, [name: string]>(
-  `select ${COLUMNS} from domains where name = $1 and ${KEEPING} order by uid for update`,
+const KEEPERS = sql<{ uid: string }, [name: string]>(
+  `select uid from domains where name = $1 and ${KEEPING} order by uid`,
 )
-const LOCK_CERTIFIED = sql<DomainRow, [name: string]>(
-  `select ${COLUMNS} from domains where name = $1 and certified_until is not null order by uid for update`,
+const CERTIFIED = sql<{ uid: string }, [name: string]>(
+  'select uid from domains where name = $1 and certified_until is not null order by uid',
 )
 const FIND_OTHER = sql<{ uid: string }, [name: string, uid: string]>(
   `select uid from domains where name = $1 and uid <> $2 and ${KEEPING} limit 1`,
@@ -36,14 +36,14 @@ export async function countRegistrations(
   return counts ?? { keeping: 0, wanting: 0 }
 }
 
-/** Locks the registrations of a name that have tracking switched on. */
-export function lockRegistrations(tx: Tx, name: string): Promise<DomainRow[]> {
-  return tx.query(LOCK, name)
+/** Registrations of a name that have tracking switched on. The name must be locked. */
+export async function findKeepers(tx: Tx, name: string): Promise<string[]> {
+  return (await tx.query(KEEPERS, name)).map(({ uid }) => uid)
 }
 
-/** Locks the registrations of a name for which a certificate is installed. */
-export function lockCertified(tx: Tx, name: string): Promise<DomainRow[]> {
-  return tx.query(LOCK_CERTIFIED, name)
+/** Registrations of a name for which a certificate is installed. The name must be locked. */
+export async function findCertified(tx: Tx, name: string): Promise<string[]> {
+  return (await tx.query(CERTIFIED, name)).map(({ uid }) => uid)
 }
 
 /** Whether a registration besides this one has tracking switched on for the name. */
