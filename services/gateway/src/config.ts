@@ -98,6 +98,9 @@ const variables = z.object({
     .duration('30d')
     .describe('How long a deleted address is reserved against other organizations'),
   POD_LIMIT: env.integer().optional().describe('Pods per organization; default: no limit'),
+  DOMAIN_LIMIT: env
+    .integer(100)
+    .describe('Custom domains per organization that has no limit of its own; 0: none can be registered'),
 
   AUDIT_PERIOD: env.duration('400d').describe('How long the audit log of keys and organizations is kept'),
 
@@ -121,7 +124,7 @@ const variables = z.object({
   VERIFIED_DOMAIN_LIMIT: env
     .integer()
     .optional()
-    .describe('Domains of a verified agent organization; default: no limit'),
+    .describe('Domains of a verified agent organization; default: DOMAIN_LIMIT'),
 
   UPSTREAM_CONNECTIONS: env
     .integer(10_000, 100_000)
@@ -161,6 +164,7 @@ export const configuration = configurationOf('gateway', { peers: UPSTREAMS })
       publicUrls: [publicUrl, ...given.OTHER_PUBLIC_URLS],
       openapiFile: given.OPENAPI_FILE ?? REPOSITORY_OPENAPI,
       podLimit: given.POD_LIMIT,
+      domainLimit: given.DOMAIN_LIMIT,
       otherRegionUrl: given.OTHER_REGION_URL,
       addresses: {
         defaultDomain,

@@ -36,7 +36,7 @@ const DRAIN_RESERVE_MS = 8_000
 export function openEdge(kit: GatewayKit, config: Config, { keys, handlers, events }: Parts): void {
   const { db, log } = kit
   const internal = internalRoutes({
-    handlers: internalHandlers({ db, events, mailSend: kit.peer('mail-send') }),
+    handlers: internalHandlers({ db, events, mailSend: kit.peer('mail-send'), domainLimit: config.domainLimit }),
     peerKeys: config.peers.keys,
   })
   if (config.internal !== undefined) kit.listen({ ...config.internal, handle: internal })

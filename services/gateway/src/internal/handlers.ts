@@ -1,6 +1,8 @@
 import { sql } from '@restante/service/database'
 import type { InternalHandlers, ServiceClient } from '@restante/service/http'
 import { mailHuman } from '../agents/human-mail.ts'
+import { countInboxesOn } from '../domains/inboxes-on.ts'
+import { domainRights } from '../domains/rights.ts'
 import { confirmFor } from '../edge/access/confirmation.ts'
 import { sendingInbox } from '../edge/access/scope.ts'
 import { resolveRecipients } from '../inboxes/recipients.ts'
@@ -17,10 +19,12 @@ export interface InternalOptions {
   readonly db: Db
   readonly events: TenancyEvents
   readonly mailSend: ServiceClient<'gateway'>
+  /** Most domains of an organization that has no limit of its own. */
+  readonly domainLimit: number
 }
 
 /** What other services ask about organizations, pods, inboxes and keys. */
-export function internalHandlers({ db, events, mailSend }: InternalOptions): InternalHandlers<'gateway'> {
+export function internalHandlers({ db, events, mailSend, domainLimit }: InternalOptions): InternalHandlers<'gateway'> {
   return {
     'gateway.resolveRecipients': async ({ body }) => ({ recipients: await resolveRecipients(db, body.addresses) }),
     'gateway.snapshotTenancy': async ({ body }) => snapshotTenancy(db, body.after, body.limit),
@@ -32,6 +36,8 @@ export function internalHandlers({ db, events, mailSend }: InternalOptions): Int
     },
     'gateway.suspendOrganization': ({ body }) => suspendForReputation(db, events, body),
     'gateway.mailHuman': ({ body }) => mailHuman({ db, mailSend }, body),
+    'gateway.getDomainRights': ({ body }) => domainRights(db, body, domainLimit),
+    'gateway.countInboxesOn': async ({ body }) => ({ count: await countInboxesOn(db, body) }),
     'gateway.verifyCredentials': async ({ body }) => {
       const rows = await db.query(LIVE, body.credential_ids)
       return { live: rows.map((row) => row.id) }
