@@ -3,6 +3,7 @@ import type { Timers } from '@restante/jobs'
 import type { ConfigOf, KitOf } from '@restante/kit'
 import { KeyedMutex } from '@restante/service/concurrency'
 import { Cursors } from '@restante/service/http'
+import type { Certificates } from './certificates/open-certificates.ts'
 import type { CheckTimers } from './checks/timers.ts'
 import type { configuration } from './config.ts'
 import type { KeyRing } from './keys/key-ring.ts'
@@ -12,13 +13,14 @@ import { pendingRoutes } from './pending.ts'
 interface Parts {
   readonly ring: KeyRing
   readonly timers: Timers<CheckTimers>
+  readonly certificates: Certificates
 }
 
 /** Serves the operations on domains, and what other services ask about them. */
 export function openRoutes(
   kit: KitOf<typeof configuration>,
   config: ConfigOf<typeof configuration>,
-  { ring, timers }: Parts,
+  { ring, timers, certificates }: Parts,
 ): void {
   const { db, outbox } = kit
   const { installation, sharedDomains, allowSpecialUse } = config
@@ -28,6 +30,7 @@ export function openRoutes(
     db,
     outbox,
     timers,
+    certificates,
     ring,
     gateway: kit.peer('gateway'),
     dns,
@@ -41,6 +44,6 @@ export function openRoutes(
   kit.serve({
     callerKey: config.callerKey,
     handlers: { ...domains, ...pendingRoutes },
-    internal: { ...domainInternalRoutes({ db, ring, installation }) },
+    internal: { ...domainInternalRoutes({ db, ring, installation }), ...certificates.handlers },
   })
 }

@@ -1,15 +1,16 @@
+import type { Schedule } from '@restante/jobs'
 import type { Tx } from '@restante/service/database'
 import { trackingHostOf } from '../records/expected.ts'
 import { findByUid } from '../registrations/store.ts'
+import type { DomainTimers } from '../timers/kinds.ts'
 import type { CertificateStore, DroppedCertificate } from './state/certificates.ts'
 import { removeChallenges } from './state/challenges.ts'
 import { countRegistrations, hasOther } from './state/registrations.ts'
 import { addRevocation } from './state/revocations.ts'
-import type { CertificateSchedule } from './timers.ts'
 
 export interface DroppingOptions {
   readonly certificates: CertificateStore
-  readonly timers: CertificateSchedule
+  readonly timers: Schedule<DomainTimers>
 }
 
 /** Ends certificates that nobody needs any more. */

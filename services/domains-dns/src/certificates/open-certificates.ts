@@ -1,10 +1,11 @@
 import type { Timers } from '@restante/jobs'
-import type { Database, Tx } from '@restante/service/database'
-import type { Component } from '@restante/service/process'
-import type { Logger } from '@restante/service/telemetry'
+import type { KitOf } from '@restante/kit'
+import type { Tx } from '@restante/service/database'
+import type { configuration } from '../config.ts'
 import type { KeyRing } from '../keys/key-ring.ts'
 import type { DomainRow } from '../registrations/store.ts'
 import type { SettleOptions } from '../status/settle.ts'
+import type { DomainTimers } from '../timers/kinds.ts'
 import { AccountStore } from './authority/account-store.ts'
 import { Authority } from './authority/authority.ts'
 import type { AcmeSettings } from './authority/settings.ts'
@@ -16,17 +17,13 @@ import { CertificateStore } from './state/certificates.ts'
 import { challengeStore } from './state/challenges.ts'
 import { wantsCertificate } from './state/registrations.ts'
 import { CertificateSweeper } from './sweeper.ts'
-import type { CertificateTimers } from './timers.ts'
 
 export interface CertificatesOptions {
-  readonly db: Database
-  readonly log: Logger
-  readonly timers: Timers<CertificateTimers>
+  readonly kit: Pick<KitOf<typeof configuration>, 'db' | 'log' | 'use'>
+  readonly timers: Timers<DomainTimers>
   /** Seals private keys. */
-  readonly keys: KeyRing
+  readonly ring: KeyRing
   readonly settling: SettleOptions
-  /** Adds a component to the service. */
-  readonly use: (component: Component) => void
 }
 
 /** The certificates of tracking hosts, as the rest of the service sees them. */
@@ -46,15 +43,16 @@ export interface Certificates {
  * @param acme undefined: nothing is ordered, so that no tracking host becomes ready; what is there is still served.
  */
 export function openCertificates(options: CertificatesOptions, acme: AcmeSettings | undefined): Certificates {
-  const { db, log, timers, keys, settling, use } = options
-  const certificates = new CertificateStore(keys)
+  const { kit, timers, ring, settling } = options
+  const { db, log } = kit
+  const certificates = new CertificateStore(ring)
   const dropping = new Dropping({ certificates, timers })
   if (acme !== undefined) {
-    const accounts = new AccountStore(db, keys)
+    const accounts = new AccountStore(db, ring)
     const authority = new Authority({ settings: acme, accounts, challenges: challengeStore(db) })
     new Ordering({ db, log, authority, certificates, dropping, settling }).register(timers)
     new Revoking({ db, log, authority }).register(timers)
-    use(new CertificateSweeper({ db, log, timers }))
+    kit.use(new CertificateSweeper({ db, log, timers, certificates }))
   }
   return {
     handlers: certificateRoutes(db, certificates),

@@ -6,6 +6,7 @@ import { trackingHostOf } from '../records/expected.ts'
 import { lockByUid } from '../registrations/store.ts'
 import { type SettleOptions, settle } from '../status/settle.ts'
 import { lockName } from '../status/store.ts'
+import type { DomainTimers } from '../timers/kinds.ts'
 import type { Authority, IssuedCertificate } from './authority/authority.ts'
 import { AcmeProblemError } from './authority/errors.ts'
 import type { Dropping } from './dropping.ts'
@@ -15,7 +16,6 @@ import { ISSUED, nextStep } from './rules/schedule.ts'
 import type { CertificateStore } from './state/certificates.ts'
 import { beginOrder, endOrder, readHost } from './state/orders.ts'
 import { findCertified, findKeepers, wantsCertificate } from './state/registrations.ts'
-import type { CertificateTimers } from './timers.ts'
 
 export interface OrderingOptions {
   readonly db: Database
@@ -26,7 +26,7 @@ export interface OrderingOptions {
   readonly settling: SettleOptions
 }
 
-type Attempt = AttemptContext<CertificateTimers['certificate']>
+type Attempt = AttemptContext<DomainTimers['certificate']>
 
 /** An order takes seconds; an authority that is busy may take minutes. */
 const ATTEMPT_MS = 5 * 60_000
@@ -48,7 +48,7 @@ export class Ordering {
   }
 
   /** Registers the handler. To be called before the timers start. */
-  register(timers: Timers<CertificateTimers>): void {
+  register(timers: Timers<DomainTimers>): void {
     const retry = (attempt: number) => new Date(Date.now() + jitteredBackoff(attempt, RETRY))
     const work = { concurrency: CONCURRENCY, attemptMs: ATTEMPT_MS, retry }
     timers.work('certificate', work, (attempt) => this.#proceed(attempt))

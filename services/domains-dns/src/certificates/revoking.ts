@@ -2,11 +2,11 @@ import type { AttemptContext, Timers } from '@restante/jobs'
 import { jitteredBackoff } from '@restante/service/concurrency'
 import type { Database } from '@restante/service/database'
 import type { Logger } from '@restante/service/telemetry'
+import type { DomainTimers } from '../timers/kinds.ts'
 import type { Authority } from './authority/authority.ts'
 import { reasonOf } from './failures.ts'
 import { revocationsTotal } from './metrics.ts'
 import { findRevocation, removeRevocation } from './state/revocations.ts'
-import type { CertificateTimers } from './timers.ts'
 
 export interface RevokingOptions {
   readonly db: Database
@@ -28,7 +28,7 @@ export class Revoking {
   }
 
   /** Registers the handler. To be called before the timers start. */
-  register(timers: Timers<CertificateTimers>): void {
+  register(timers: Timers<DomainTimers>): void {
     timers.work(
       'certificate-revocation',
       {
@@ -42,7 +42,7 @@ export class Revoking {
     )
   }
 
-  async #revoke(context: AttemptContext<CertificateTimers['certificate-revocation']>): Promise<void> {
+  async #revoke(context: AttemptContext<DomainTimers['certificate-revocation']>): Promise<void> {
     const { db, log, authority } = this.#options
     const { key } = context.timer
     const pending = await findRevocation(db, key)

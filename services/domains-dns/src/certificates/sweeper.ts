@@ -1,16 +1,19 @@
+import type { Schedule } from '@restante/jobs'
 import type { Database, Queryable } from '@restante/service/database'
 import { sql } from '@restante/service/database'
 import { Periodic } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
+import type { DomainTimers } from '../timers/kinds.ts'
 import { observeCertificates } from './metrics.ts'
 import { WEEK } from './rules/schedule.ts'
+import type { CertificateStore } from './state/certificates.ts'
 import { findUncertified } from './state/registrations.ts'
-import type { CertificateSchedule } from './timers.ts'
 
 export interface SweeperOptions {
   readonly db: Database
   readonly log: Logger
-  readonly timers: CertificateSchedule
+  readonly timers: Schedule<DomainTimers>
+  readonly certificates: CertificateStore
 }
 
 const EVERY_MS = 60_000
@@ -30,10 +33,11 @@ const UNNEEDED = sql<{ name: string }, [limit: number]>(
 
 /**
  * Finds hosts that need a certificate and were not noticed at a check, as all do when an authority is configured for the
- * first time, and certificates that nobody needs; removes what has expired; reports the states.
+ * first time, and certificates that nobody needs; removes what has expired; seals keys anew after a change of the
+ * encryption key; reports the states.
  */
 export class CertificateSweeper extends Periodic {
-  constructor({ db, log, timers }: SweeperOptions) {
+  constructor({ db, log, timers, certificates }: SweeperOptions) {
     super({
       name: 'certificate sweeper',
       everyMs: EVERY_MS,
@@ -43,13 +47,19 @@ export class CertificateSweeper extends Periodic {
         await db.query(DELETE_ORDERS)
         await scheduleMissing(db, timers, stopping)
         await scheduleUnneeded(db, timers)
+        await db.transaction((tx) => certificates.sealAgain(tx, BATCH))
         await observeCertificates(db)
       },
     })
   }
+
+  override async start(): Promise<void> {
+    await super.start()
+    this.notify()
+  }
 }
 
-async function scheduleMissing(db: Database, timers: CertificateSchedule, stopping: AbortSignal): Promise<void> {
+async function scheduleMissing(db: Database, timers: Schedule<DomainTimers>, stopping: AbortSignal): Promise<void> {
   for (let after = ''; !stopping.aborted; ) {
     const names = await findUncertified(db, after, BATCH)
     await db.transaction(async (tx) => {
@@ -61,7 +71,7 @@ async function scheduleMissing(db: Database, timers: CertificateSchedule, stoppi
   }
 }
 
-async function scheduleUnneeded(db: Queryable & Pick<Database, 'transaction'>, timers: CertificateSchedule) {
+async function scheduleUnneeded(db: Queryable & Pick<Database, 'transaction'>, timers: Schedule<DomainTimers>) {
   const names = await db.query(UNNEEDED, BATCH)
   if (names.length === 0) return
   await db.transaction((tx) =>

@@ -44,7 +44,7 @@ export class AccountStore {
     const context = contextOf(directory)
     const [known] = await this.#db.query(FIND, directory)
     const row = known ?? (await this.#create(directory, context))
-    const privateKey = this.#keys.open(context, { sealed: row.private_key, sealedWith: row.sealed_with })
+    const privateKey = this.#keys.open(context, row.private_key, row.sealed_with)
     if (row.sealed_with !== this.#keys.current) {
       const { sealed, sealedWith } = this.#keys.seal(context, privateKey)
       await this.#db.query(RESEAL, directory, sealed, sealedWith)

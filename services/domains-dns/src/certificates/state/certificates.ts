@@ -45,6 +45,17 @@ const DELETE_EXPIRED = sql<unknown, [name: string]>(
   'delete from tracking_certificates where name = $1 and not_after <= now()',
 )
 
+const LOCK_SEALED_WITH = sql<
+  Pick<SealedCertificate, 'private_key' | 'sealed_with'> & { readonly name: string },
+  [ids: readonly string[], rows: number]
+>(
+  `select name, private_key, sealed_with from tracking_certificates where sealed_with = any($1::text[])
+   limit $2 for update skip locked`,
+)
+const SEAL_AGAIN = sql<unknown, [name: string, privateKey: Uint8Array, sealedWith: string]>(
+  'update tracking_certificates set private_key = $2, sealed_with = $3 where name = $1',
+)
+
 /** A certificate without its key. */
 export interface DroppedCertificate {
   readonly directory: string
@@ -64,7 +75,7 @@ export class CertificateStore {
   async find(on: Queryable, name: string): Promise<TrackingCertificate | undefined> {
     const [row] = await on.query(FIND, name)
     if (!row) return undefined
-    const private_key = this.#keys.open(contextOf(name), { sealed: row.private_key, sealedWith: row.sealed_with })
+    const private_key = this.#keys.open(contextOf(name), row.private_key, row.sealed_with)
     return { chain: row.chain, private_key, not_after: row.not_after.toISOString() }
   }
 
@@ -87,6 +98,15 @@ export class CertificateStore {
   async delete(tx: Tx, name: string): Promise<DroppedCertificate | undefined> {
     const [row] = await tx.query(DELETE, name)
     return row
+  }
+
+  /** Seals keys that an earlier encryption key has sealed with the current one. */
+  async sealAgain(tx: Tx, rows: number): Promise<void> {
+    for (const { name, private_key, sealed_with } of await tx.query(LOCK_SEALED_WITH, this.#keys.previous, rows)) {
+      const context = contextOf(name)
+      const { sealed, sealedWith } = this.#keys.seal(context, this.#keys.open(context, private_key, sealed_with))
+      await tx.query(SEAL_AGAIN, name, sealed, sealedWith)
+    }
   }
 
   async deleteExpired(tx: Tx, name: string): Promise<void> {

@@ -53,7 +53,8 @@ export class TrackingHosts {
   #ask(host: string, known: Certified | undefined): Promise<Certified | undefined> {
     const asked = this.#asked.get(host)
     if (asked !== undefined) return asked
-    if (known === undefined && this.#asked.size >= MOST_ASKED) throw new UpstreamError('too many unknown hosts at a time')
+    if (known === undefined && this.#asked.size >= MOST_ASKED)
+      throw new UpstreamError('too many unknown hosts at a time')
     const answer = this.#find(host, known).finally(() => this.#asked.delete(host))
     this.#asked.set(host, answer)
     return answer
