@@ -3,7 +3,7 @@ import { UpstreamError } from '@restante/service/errors'
 import type { ServiceClient } from '@restante/service/http'
 import { LRUCache } from 'lru-cache'
 
-/** How long a certificate is used before it is asked for again: a renewed one is used after that time. */
+/** A renewed certificate is in use after this time. */
 const FRESH_MS = 5 * 60_000
 /** How long a host counts as unknown. Short, because a certificate may be issued in the meantime. */
 const UNKNOWN_MS = 10_000
@@ -28,12 +28,15 @@ interface Certified {
  */
 export class TrackingHosts {
   readonly #owner: ServiceClient<'gateway'>
+  readonly #freshMs: number
   readonly #known = new LRUCache<string, Certified>({ max: MOST_KNOWN })
   readonly #unknown = new LRUCache<string, true>({ max: MOST_UNKNOWN, ttl: UNKNOWN_MS })
   readonly #asked = new Map<string, Promise<Certified | undefined>>()
 
-  constructor(owner: ServiceClient<'gateway'>) {
+  /** @param freshMs how long a certificate is used before it is asked for again; default 5 minutes. */
+  constructor(owner: ServiceClient<'gateway'>, freshMs = FRESH_MS) {
     this.#owner = owner
+    this.#freshMs = freshMs
   }
 
   /**
@@ -66,7 +69,7 @@ export class TrackingHosts {
       if (certificate === undefined) return this.#forget(host)
       const notAfter = Date.parse(certificate.not_after)
       const context = createSecureContext({ cert: certificate.chain, key: certificate.private_key })
-      const certified = { context, notAfter, freshUntil: Math.min(Date.now() + FRESH_MS, notAfter) }
+      const certified = { context, notAfter, freshUntil: Math.min(Date.now() + this.#freshMs, notAfter) }
       this.#known.set(host, certified)
       return certified
     } catch (error) {
