@@ -10,6 +10,7 @@ import {
 } from '@restante/kit'
 import { env } from '@restante/service/configuration'
 import { z } from 'zod'
+import { checkVariables } from './checks/variables.ts'
 import { setupVariables } from './setup/variables.ts'
 
 /** A host name in its compared form: lower case, without a dot at its end. */
@@ -43,6 +44,7 @@ export const configuration = configurationOf('domains-dns', { peers: ['gateway',
   .with(outboundVariables)
   .with(dnsVariables)
   .with(sharedDomainVariables)
+  .with(checkVariables)
   .with(setupVariables)
   .with({
     variables,

@@ -2,12 +2,13 @@ import type { Timers } from '@restante/jobs'
 import type { ConfigOf, KitOf } from '@restante/kit'
 import { KeyedMutex } from '@restante/service/concurrency'
 import { Cursors } from '@restante/service/http'
+import { openChecks } from './checks/open-checks.ts'
 import type { CheckTimers } from './checks/timers.ts'
 import type { configuration } from './config.ts'
 import { Resolvers } from './dns/resolvers.ts'
 import type { KeyRing } from './keys/key-ring.ts'
 import { domainInternalRoutes, domainRoutes } from './operations/routes.ts'
-import { pendingRoutes } from './pending.ts'
+import { operatorRoutes } from './operator/routes.ts'
 import { openSetup } from './setup/open-setup.ts'
 
 interface Parts {
@@ -21,7 +22,7 @@ export async function openRoutes(
   config: ConfigOf<typeof configuration>,
   { ring, timers }: Parts,
 ): Promise<void> {
-  const { db, outbox } = kit
+  const { db, log, outbox } = kit
   const { installation, sharedDomains, allowSpecialUse } = config
   const dns = new Resolvers({ servers: config.dnsServers })
   const domains = domainRoutes({
@@ -39,9 +40,26 @@ export async function openRoutes(
     cursors: new Cursors(config.cursorSecret),
   })
   const setup = await openSetup(kit, config, { dns, timers })
+  const checks = openChecks(
+    {
+      db,
+      timers,
+      ring,
+      outbox,
+      installation,
+      resolvers: dns,
+      providers: config.mailboxProviders,
+      checked: async () => {},
+    },
+    config,
+  )
   kit.serve({
     callerKey: config.callerKey,
-    handlers: { ...domains, ...setup.handlers, ...pendingRoutes },
-    internal: { ...domainInternalRoutes({ db, ring, installation }), ...setup.internal },
+    handlers: { ...domains, ...setup.handlers, ...checks },
+    internal: {
+      ...domainInternalRoutes({ db, ring, installation }),
+      ...operatorRoutes({ db, log, outbox, timers, installation }),
+      ...setup.internal,
+    },
   })
 }

@@ -1,6 +1,7 @@
 export * from './delivery-queue.ts'
 export * from './domain-setup.ts'
 export * from './domains.ts'
+export * from './domains-operator.ts'
 export * from './gateway.ts'
 export * from './mail-ingest.ts'
 export * from './mail-send.ts'

@@ -4,6 +4,7 @@ import type { ServiceName } from '../vocabulary/services.ts'
 import { deliveryQueueOperations } from './delivery-queue.ts'
 import { domainSetupOperations } from './domain-setup.ts'
 import { domainsInternalOperations } from './domains.ts'
+import { domainsOperatorOperations } from './domains-operator.ts'
 import { gatewayInternalOperations } from './gateway.ts'
 import { mailIngestInternalOperations } from './mail-ingest.ts'
 import { mailSendInternalOperations } from './mail-send.ts'
@@ -20,6 +21,7 @@ export const internalOperations = {
   ...deliveryQueueOperations,
   ...domainsInternalOperations,
   ...domainSetupOperations,
+  ...domainsOperatorOperations,
   ...websocketFanoutInternalOperations,
   ...purgeOperations,
   ...takeOverOperations,
