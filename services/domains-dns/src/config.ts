@@ -11,6 +11,8 @@ import {
 import { env } from '@restante/service/configuration'
 import { z } from 'zod'
 import { acmeVariables } from './certificates/variables.ts'
+import { checkVariables } from './checks/variables.ts'
+import { setupVariables } from './setup/variables.ts'
 
 /** A host name in its compared form: lower case, without a dot at its end. */
 const host = env.string().transform((text) => text.toLowerCase().replace(/\.$/, ''))
@@ -44,6 +46,8 @@ export const configuration = configurationOf('domains-dns', { peers: ['gateway',
   .with(dnsVariables)
   .with(sharedDomainVariables)
   .with(acmeVariables)
+  .with(checkVariables)
+  .with(setupVariables)
   .with({
     variables,
     configure: (given) => ({

@@ -12,7 +12,7 @@ import type { DomainTimers } from './timers/kinds.ts'
 /** Custom domains: registration, DNS records and their verification, signing keys, one-click setup. */
 export const service = defineService({
   configuration,
-  assemble(kit, config) {
+  async assemble(kit, config) {
     const { db, kafka, log, outbox } = kit
     const ring = new KeyRing({
       current: config.encryptionKey,
@@ -25,7 +25,7 @@ export const service = defineService({
     kit.use(new KeyRotation({ db, ring, log }))
     kit.use(new ProofSweeper({ db, log }))
     kit.use(openTenancy({ kafka, db, log, outbox, timers, certificates }))
-    openRoutes(kit, config, { ring, timers, certificates })
+    await openRoutes(kit, config, { ring, timers, certificates })
   },
 })
 

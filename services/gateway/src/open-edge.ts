@@ -5,6 +5,7 @@ import type { Config, GatewayKit } from './config.ts'
 import type { KeyLookup } from './edge/authentication/key-lookup.ts'
 import { KeyUsage } from './edge/authentication/key-usage.ts'
 import { Documents } from './edge/documents/documents.ts'
+import { DomainSetupPages } from './edge/domain-setup/domain-setup.ts'
 import { edge } from './edge/edge.ts'
 import { OpenImages } from './edge/opens/open-images.ts'
 import { Peers } from './edge/peers.ts'
@@ -68,6 +69,7 @@ export function openEdge(kit: GatewayKit, config: Config, { keys, handlers, even
       documents: new Documents(config),
       unsubscribe: new UnsubscribePages({ mailSend: kit.peer('mail-send'), limits, peerOf }),
       openImages,
+      domainSetup: new DomainSetupPages({ domains: kit.peer('domains-dns'), limits, peerOf }),
       internal: config.internal === undefined ? internal : undefined,
     }),
     upgrade: streams.accept,

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Caller } from '@restante/contracts/access'
-import { purgeOperations } from '@restante/contracts/internal'
+import { type InternalResponseOf, purgeOperations } from '@restante/contracts/internal'
 import { isOperationId, type OperationId, operations } from '@restante/contracts/operations'
 import { CALLER_HEADER, type CallerClaims, verifyCaller } from '@restante/service/identity'
 
@@ -55,6 +55,10 @@ export class FakeUpstreams {
   readonly ended: { readonly organization_id: string; readonly take_overs: number }[] = []
   /** The same for their streams. */
   readonly endedStreams: { readonly organization_id: string; readonly take_overs: number }[] = []
+  /** Whether new inboxes may be on custom domains, by organization and name; a name that is not there is unknown. */
+  readonly inboxDomains = new Map<string, InternalResponseOf<'domains-dns.findInboxDomain'>['outcome']>()
+  /** Number of live domains, by pod or organization. */
+  readonly domainCounts = new Map<string, number>()
   /** Answers 503 to every internal call, as a service that is starting does. */
   down = false
   /** Calls about the outbound queue and the log of webhooks, in order, and the answers to the next ones. */
@@ -152,6 +156,14 @@ export class FakeUpstreams {
       case '/internal/certificates/challenge': {
         const key_authorization = this.challenges.get(`${document.host} ${document.token}`)
         return void response.end(JSON.stringify({ ...(key_authorization !== undefined && { key_authorization }) }))
+      }
+      case '/internal/domains/count': {
+        const count = this.domainCounts.get(document.pod_id ?? document.organization_id) ?? 0
+        return void response.end(JSON.stringify({ count }))
+      }
+      case '/internal/domains/inbox-domain': {
+        const outcome = this.inboxDomains.get(`${document.organization_id} ${document.name}`) ?? 'unknown'
+        return void response.end(JSON.stringify({ outcome }))
       }
       case '/internal/connections/drain':
         this.drained.push(document.request_ids)

@@ -47,6 +47,16 @@ export const domainsInternalOperations = internalGroup({
     body: z.object({ organization_id: z.guid(), pod_id: z.guid().optional() }),
     response: z.object({ count: z.int().min(0) }),
   }),
+  /** A projection may say yes, never no: before mail is refused for what it lacks, the owner is asked. */
+  'domains-dns.findRegistrations': defineInternal({
+    ...OWNED,
+    id: 'domains-dns.findRegistrations',
+    path: '/internal/domains/find',
+    callers: ['mail-ingest', 'mail-send'],
+    summary: 'Find the live registrations of names, of all organizations; names that nobody registered are left out',
+    body: z.object({ names: z.array(name).min(1).max(100) }),
+    response: z.object({ domains: z.array(domainState) }),
+  }),
   /** Projections of `domains.state` start here and reconcile against it daily; `after` is the `next` of a page. */
   'domains-dns.snapshotDomains': defineInternal({
     ...OWNED,

@@ -6,7 +6,18 @@ import { mailScope } from '../schemas/mail-scope.ts'
 import { UPSTREAMS } from '../vocabulary/services.ts'
 import { defineInternal, INTERNAL, internalGroup } from './define.ts'
 
-const hosted = { given: z.string(), ...mailScope, address: z.string() }
+const hosted = {
+  given: z.string(),
+  ...mailScope,
+  address: z.string(),
+  others: z
+    .array(z.object({ status: z.enum(['deliver', 'paused']), ...mailScope }))
+    .optional()
+    .meta({
+      description:
+        'Inboxes of other organizations at the same address: of the organizations that have had its domain, the one that holds it now gets the mail.',
+    }),
+}
 
 /** Result for one recipient: `given` is the address in the request, `address` that of the inbox, without a plus tag. */
 export const recipientAnswer = z.discriminatedUnion('status', [

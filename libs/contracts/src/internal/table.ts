@@ -3,7 +3,9 @@ import type { InternalOperationDefinition } from '../definition/operation.ts'
 import type { ServiceName } from '../vocabulary/services.ts'
 import { certificateOperations } from './certificates.ts'
 import { deliveryQueueOperations } from './delivery-queue.ts'
+import { domainSetupOperations } from './domain-setup.ts'
 import { domainsInternalOperations } from './domains.ts'
+import { domainsOperatorOperations } from './domains-operator.ts'
 import { gatewayInternalOperations } from './gateway.ts'
 import { mailIngestInternalOperations } from './mail-ingest.ts'
 import { mailSendInternalOperations } from './mail-send.ts'
@@ -20,6 +22,8 @@ export const internalOperations = {
   ...deliveryQueueOperations,
   ...domainsInternalOperations,
   ...certificateOperations,
+  ...domainSetupOperations,
+  ...domainsOperatorOperations,
   ...websocketFanoutInternalOperations,
   ...purgeOperations,
   ...takeOverOperations,

@@ -12,6 +12,8 @@ export type ZoneRecord =
   | { readonly type: 'TXT'; readonly data: string | readonly string[] }
   | { readonly type: 'CNAME'; readonly domain: string }
   | { readonly type: 'PTR'; readonly domain: string }
+  /** Marks the apex of a zone. */
+  | { readonly type: 'SOA'; readonly primary: string; readonly admin: string }
   /** RFC 6698 2.1. */
   | {
       readonly type: 'TLSA'
@@ -165,6 +167,8 @@ function typeOf({ type }: ZoneRecord) {
 }
 
 function rawOf(record: Exclude<ZoneRecord, { readonly type: 'TXT' }>) {
+  if (record.type === 'SOA')
+    return { ...record, serial: 1, refresh: 3_600, retry: 600, expiration: 86_400, minimum: 60 }
   if (record.type !== 'TLSA') return record
   const { type, usage, selector, mtype, data } = record
   return { type, data: Buffer.concat([Buffer.from([usage, selector, mtype]), data]) }

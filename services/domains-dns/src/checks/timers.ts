@@ -12,8 +12,8 @@ export async function scheduleCheck(tx: Tx, schedule: Schedule<CheckTimers>, uid
   else await schedule.schedule(tx, { kind: 'domain-check', key: uid, dueAt: at, payload: {} })
 }
 
-/** Ends the checks of registrations that are being deleted. */
-export async function cancelChecks(tx: Tx, schedule: Schedule<CheckTimers>, uids: readonly string[]): Promise<void> {
-  await schedule.cancelIdle(tx, 'domain-check', uids)
-  await schedule.cancelIdle(tx, 'domain-verify', uids)
+/** Ends the checks of a registration that is being deleted. A running one finds no row and has no effect. */
+export async function cancelChecks(tx: Tx, schedule: Schedule<CheckTimers>, uid: string): Promise<void> {
+  await schedule.cancelIdle(tx, 'domain-check', [uid])
+  await schedule.cancelIdle(tx, 'domain-verify', [uid])
 }

@@ -4,7 +4,8 @@ import { namesFrom } from '../names/registrable.ts'
 import { returnPathOf } from '../records/expected.ts'
 import type { Installation } from '../records/installation.ts'
 import { findNamed } from '../registrations/find.ts'
-import { isProvenElsewhere } from '../registrations/proofs.ts'
+import { isCoveredElsewhere } from '../registrations/proofs.ts'
+import { isHeldElsewhere } from '../status/store.ts'
 
 /** @throws ApiError 403 for a name that every organization may use already, or that is below one. */
 export function refuseShared(name: string, sharedDomains: ReadonlySet<string>): void {
@@ -20,9 +21,10 @@ export function refuseShared(name: string, sharedDomains: ReadonlySet<string>): 
  * @throws ApiError 403
  */
 export async function refuseTaken(on: Queryable, organizationId: string, name: string): Promise<void> {
-  const [[own], isProven] = await Promise.all([
+  const [[own], isHeld, isCovered] = await Promise.all([
     findNamed(on, organizationId, [name]),
-    isProvenElsewhere(on, organizationId, name),
+    isHeldElsewhere(on, { name, organization_id: organizationId }, new Date()),
+    isCoveredElsewhere(on, organizationId, name),
   ])
   if (own) {
     throw new ApiError('already_exists', {
@@ -30,7 +32,7 @@ export async function refuseTaken(on: Queryable, organizationId: string, name: s
       fix: `Get it with GET /v0/domains/${name}.`,
     })
   }
-  if (isProven) {
+  if (isHeld || isCovered) {
     throw new ApiError('resource_taken', {
       message: 'Another organization has verified this domain',
       fix: 'Use another domain. It is free 30 days after the other organization has deleted it.',

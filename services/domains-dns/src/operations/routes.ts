@@ -5,7 +5,7 @@ import { findSigningKey } from '../keys/store.ts'
 import { expectedRecords } from '../records/expected.ts'
 import { domainDocument, domainItem } from '../registrations/document.ts'
 import { stateOf } from '../registrations/events.ts'
-import { countDomains, findDomain, findOwnDomain, listAll, listDomains } from '../registrations/find.ts'
+import { countDomains, findDomain, findEverywhere, findOwnDomain, listAll, listDomains } from '../registrations/find.ts'
 import { scopeOf } from '../registrations/scope.ts'
 import { type DomainRow, publicKeyOf } from '../registrations/store.ts'
 import { removeDomain } from '../removal/remove.ts'
@@ -70,6 +70,7 @@ type Internal = Pick<
   | 'domains-dns.getSigningKey'
   | 'domains-dns.findInboxDomain'
   | 'domains-dns.countDomains'
+  | 'domains-dns.findRegistrations'
   | 'domains-dns.snapshotDomains'
 >
 
@@ -86,6 +87,10 @@ export function domainInternalRoutes({
 
     'domains-dns.countDomains': async ({ body }) => ({
       count: await countDomains(db, body.organization_id, body.pod_id),
+    }),
+
+    'domains-dns.findRegistrations': async ({ body }) => ({
+      domains: (await findEverywhere(db, body.names)).map((row) => stateOf(row, installation)),
     }),
 
     'domains-dns.snapshotDomains': async ({ body: { after, limit } }) => {

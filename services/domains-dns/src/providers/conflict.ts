@@ -1,9 +1,5 @@
+import type { Resolvers } from '../dns/resolvers.ts'
 import { MAILBOX_PROVIDERS, type MailboxProvider } from './table.ts'
-
-/** The question that the search asks DNS. It fails as `node:dns` does. */
-export interface MxLookup {
-  resolveMx(name: string): Promise<readonly { readonly exchange: string }[]>
-}
 
 /**
  * Finds the mailbox provider that the MX records of a name point to (domains 6). The search is advisory: when DNS gives
@@ -12,15 +8,16 @@ export interface MxLookup {
  * @returns the display name of the provider.
  */
 export async function findConflictingProvider(
-  dns: MxLookup,
+  dns: Pick<Resolvers, 'resolve'>,
   name: string,
   providers: readonly MailboxProvider[] = MAILBOX_PROVIDERS,
 ): Promise<string | undefined> {
-  const records = await dns.resolveMx(name).catch(() => [])
+  const records = await dns.resolve(name, 'MX').catch(() => [])
   return records.map(({ exchange }) => providerOf(exchange, providers)).find((found) => found !== undefined)
 }
 
-function providerOf(exchange: string, providers: readonly MailboxProvider[]): string | undefined {
+/** Display name of the mailbox provider that an MX host belongs to. */
+export function providerOf(exchange: string, providers: readonly MailboxProvider[]): string | undefined {
   const host = exchange.toLowerCase().replace(/\.$/, '')
   return providers.find(({ suffixes }) => suffixes.some((suffix) => isBelow(host, suffix)))?.name
 }

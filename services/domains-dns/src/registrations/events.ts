@@ -28,12 +28,18 @@ export function stateOf(row: DomainRow, installation: Installation): DomainState
     subdomains_enabled: row.subdomains_enabled,
     feedback_enabled: row.feedback_enabled,
     tracking_enabled: row.tracking_enabled,
+    proven: isProven(row),
     sending_ready: row.sending_ready,
     return_path: returnPathOf(row.name, installation),
     ...(servesImages(row) && { tracking_host: trackingHostOf(row.name) }),
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   }
+}
+
+/** Whether its organization has proven the name, and no other has since. */
+function isProven({ last_verified_at, lost_at }: DomainRow): boolean {
+  return last_verified_at !== null && lost_at === null
 }
 
 /** Whether the images that tell of opening are served: the record is there, and a certificate for its host (domains 4). */

@@ -44,6 +44,15 @@ export function findNamed(on: Queryable, organizationId: string, names: readonly
   return on.query(FIND_NAMED, organizationId, names)
 }
 
+const FIND_EVERYWHERE = sql<DomainRow, [names: readonly string[]]>(
+  `select ${COLUMNS} from domains where name = any($1::text[]) order by name, uid`,
+)
+
+/** The registrations of names by whatever organizations. */
+export function findEverywhere(on: Queryable, names: readonly string[]): Promise<DomainRow[]> {
+  return on.query(FIND_EVERYWHERE, names)
+}
+
 const FIND_BY_ALIAS = sql<DomainRow, [organizationId: string, clientId: string]>(
   `select ${COLUMNS} from domains where organization_id = $1 and client_id = $2`,
 )

@@ -7,22 +7,15 @@ import type { DomainRow } from './store.ts'
 
 const KEPT = `interval '${LIMITS.domain.proof / 1_000} seconds'`
 
-const IS_PROVEN = sql<{ proven: boolean }, [organizationId: string, name: string, parents: readonly string[]]>(
-  `select exists (select from domains where name = $2 and organization_id <> $1 and lost_at is null
-                    and (status = 'VERIFIED' or last_verified_at > now() - ${KEPT}))
-       or exists (select from domains where name = any($3::text[]) and organization_id <> $1
-                    and status = 'VERIFIED' and subdomains_enabled)
-       or exists (select from former_proofs where name = $2 and organization_id <> $1
-                    and last_verified_at > now() - ${KEPT}) as proven`,
+const IS_COVERED = sql<{ covered: boolean }, [organizationId: string, names: readonly string[]]>(
+  `select exists (select from domains where name = any($2::text[]) and organization_id <> $1
+                    and status = 'VERIFIED' and subdomains_enabled) as covered`,
 )
 
-/**
- * Whether another organization holds proof of a name: its registration is verified or was lately, or it is verified on
- * a name above it, with all subdomains (domains 2.1, rule 4).
- */
-export async function isProvenElsewhere(on: Queryable, organizationId: string, name: string): Promise<boolean> {
-  const [row] = await on.query(IS_PROVEN, organizationId, name, namesFrom(name).slice(1))
-  return row?.proven ?? false
+/** Whether another organization is verified on a name above one, with all its subdomains (domains 2.1, rule 4). */
+export async function isCoveredElsewhere(on: Queryable, organizationId: string, name: string): Promise<boolean> {
+  const [row] = await on.query(IS_COVERED, organizationId, namesFrom(name).slice(1))
+  return row?.covered ?? false
 }
 
 const REMEMBER = sql<never, [name: string, organizationId: string, lastVerifiedAt: string]>(
@@ -34,7 +27,6 @@ const REMEMBER = sql<never, [name: string, organizationId: string, lastVerifiedA
 
 /** Keeps the name of a registration that is deleted from other organizations, if it was verified lately. */
 export async function rememberProof(tx: Tx, row: DomainRow, now: Date): Promise<void> {
-  if (row.lost_at !== null) return
   // A registration is proven for as long as it is verified, whenever it was found so last.
   const provenAt = row.status === 'VERIFIED' ? now : row.last_verified_at
   if (provenAt !== null) await tx.query(REMEMBER, row.name, row.organization_id, provenAt.toISOString())

@@ -24,7 +24,7 @@ export async function removeDomain(
 ): Promise<void> {
   const now = new Date()
   await rememberProof(tx, row, now)
-  await cancelChecks(tx, timers, [row.uid])
+  await cancelChecks(tx, timers, row.uid)
   await certificates.drop(tx, row.uid)
   await deleteDomain(tx, row.uid)
   await publishDeletion(tx, outbox, row, now)

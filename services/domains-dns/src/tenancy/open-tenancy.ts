@@ -3,6 +3,7 @@ import { type Database, sql, type Tx } from '@restante/service/database'
 import type { Logger } from '@restante/service/telemetry'
 import { type DeletedScope, Tenancy } from '@restante/tenancy'
 import { type RemovalOptions, removeDomain } from '../removal/remove.ts'
+import { deleteSetups } from '../setup/store.ts'
 import { lockForSettling } from '../status/store.ts'
 
 export interface OpenTenancyOptions extends RemovalOptions {
@@ -29,6 +30,7 @@ async function removeDomainsOf(
   { kind, id, organization_id }: DeletedScope,
 ): Promise<void> {
   if (kind === 'inbox') return
+  if (kind === 'organization') await deleteSetups(tx, organization_id)
   for (const { uid } of await tx.query(OF_SCOPE, organization_id, kind === 'pod' ? id : null)) {
     const row = await lockForSettling(tx, uid)
     if (row) await removeDomain(tx, deps, row)

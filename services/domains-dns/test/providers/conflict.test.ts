@@ -1,15 +1,15 @@
-import { Resolver } from 'node:dns/promises'
 import { DnsZone } from '@restante/testkit'
+import { Resolvers } from '../../src/dns/resolvers.ts'
 import { findConflictingProvider } from '../../src/providers/conflict.ts'
 import { MAILBOX_PROVIDERS, parseProviders } from '../../src/providers/table.ts'
 
 describe('the search for a mailbox provider', () => {
   const zone = new DnsZone()
-  const dns = new Resolver({ timeout: 500, tries: 1 })
+  let dns: Resolvers
 
   beforeAll(async () => {
     await zone.start()
-    dns.setServers([zone.address])
+    dns = new Resolvers({ servers: [zone.address] })
   })
   afterAll(() => zone.stop())
 

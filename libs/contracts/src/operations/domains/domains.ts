@@ -108,6 +108,7 @@ export const domainOperations = group({
     summary: 'Check the records of a domain now; get the domain to see the result',
     errors: ['race_condition', 'unprocessable', 'service_unavailable'],
     params,
+    body: z.object({}),
     ...VOID,
   }),
   'domains.getZoneFile': define({
