@@ -78,7 +78,8 @@ describe('the next check of a verified registration', () => {
 
 describe('the next check after one without some answers', () => {
   it('comes in a minute, and later the longer DNS is silent, at most at the regular time', () => {
-    const silentFor = (ms: number) => wait(verified({ checked_at: ago(ms), scheduled_from: ago(ms) }), { isComplete: false })
+    const silentFor = (ms: number) =>
+      wait(verified({ checked_at: ago(ms), scheduled_from: ago(ms) }), { isComplete: false })
     expect(silentFor(SECOND)).toBe(MINUTE)
     expect(silentFor(HOUR)).toBe(15 * MINUTE)
     expect(silentFor(10 * DAY)).toBe(6 * HOUR)
