@@ -18,7 +18,7 @@ export interface RemovalOptions {
 export async function removeDomain(tx: Tx, { outbox, timers }: RemovalOptions, row: DomainRow): Promise<void> {
   const now = new Date()
   await rememberProof(tx, row, now)
-  await cancelChecks(tx, timers, [row.uid])
+  await cancelChecks(tx, timers, row.uid)
   await deleteDomain(tx, row.uid)
   await publishDeletion(tx, outbox, row, now)
 }

@@ -25,7 +25,8 @@ export async function publish(
   ...except: readonly ExpectedRecord['kind'][]
 ): Promise<void> {
   const records = (await recordsOf(fixture, row)).filter(({ kind }) => !except.includes(kind))
-  for (const [name, here] of Map.groupBy(records, (record) => record.name)) fixture.zone.set(name, ...here.map(zoneRecord))
+  for (const [name, here] of Map.groupBy(records, (record) => record.name))
+    fixture.zone.set(name, ...here.map(zoneRecord))
 }
 
 /** Makes a name of an earlier test unknown to DNS. */
