@@ -10,6 +10,7 @@ import {
 } from '@restante/kit'
 import { env } from '@restante/service/configuration'
 import { z } from 'zod'
+import { acmeVariables } from './certificates/variables.ts'
 import { checkVariables } from './checks/variables.ts'
 import { setupVariables } from './setup/variables.ts'
 
@@ -46,6 +47,7 @@ export const configuration = configurationOf('domains-dns', { peers: ['gateway',
   .with(sharedDomainVariables)
   .with(checkVariables)
   .with(setupVariables)
+  .with(acmeVariables)
   .with({
     variables,
     configure: (given) => ({

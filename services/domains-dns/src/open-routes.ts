@@ -2,6 +2,7 @@ import type { Timers } from '@restante/jobs'
 import type { ConfigOf, KitOf } from '@restante/kit'
 import { KeyedMutex } from '@restante/service/concurrency'
 import { Cursors } from '@restante/service/http'
+import type { Certificates } from './certificates/open-certificates.ts'
 import { openChecks } from './checks/open-checks.ts'
 import type { CheckTimers } from './checks/timers.ts'
 import type { configuration } from './config.ts'
@@ -14,13 +15,14 @@ import { openSetup } from './setup/open-setup.ts'
 interface Parts {
   readonly ring: KeyRing
   readonly timers: Timers<CheckTimers>
+  readonly certificates: Certificates
 }
 
 /** Serves the operations on domains, and what other services ask about them. */
 export async function openRoutes(
   kit: KitOf<typeof configuration>,
   config: ConfigOf<typeof configuration>,
-  { ring, timers }: Parts,
+  { ring, timers, certificates }: Parts,
 ): Promise<void> {
   const { db, log, outbox } = kit
   const { installation, sharedDomains, allowSpecialUse } = config
@@ -29,6 +31,7 @@ export async function openRoutes(
     db,
     outbox,
     timers,
+    certificates,
     ring,
     gateway: kit.peer('gateway'),
     dns,
@@ -49,7 +52,7 @@ export async function openRoutes(
       installation,
       resolvers: dns,
       providers: config.mailboxProviders,
-      checked: async () => {},
+      checked: certificates.checked,
     },
     config,
   )
@@ -60,6 +63,7 @@ export async function openRoutes(
       ...domainInternalRoutes({ db, ring, installation }),
       ...operatorRoutes({ db, log, outbox, timers, installation }),
       ...setup.internal,
+      ...certificates.handlers,
     },
   })
 }

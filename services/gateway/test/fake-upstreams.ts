@@ -44,6 +44,11 @@ export class FakeUpstreams {
   readonly setups = new Map<string, SetupResult>()
   /** Tokens of images that were loaded. */
   readonly opened: string[] = []
+  /** Certificates of tracking hosts, and each question about one. */
+  readonly certificates = new Map<string, Readonly<Record<'chain' | 'private_key' | 'not_after', string>>>()
+  readonly askedHosts: string[] = []
+  /** Answers to challenges, by host and token. */
+  readonly challenges = new Map<string, string>()
   /** Services that still hold something of deleted inboxes, by the path at which they are asked. */
   readonly purging = new Set<string>()
   /** What they were asked about, in order. */
@@ -157,6 +162,15 @@ export class FakeUpstreams {
       case '/internal/domains/inbox-domain': {
         const outcome = this.inboxDomains.get(`${document.organization_id} ${document.name}`) ?? 'unknown'
         return void response.end(JSON.stringify({ outcome }))
+      }
+      case '/internal/certificates/find': {
+        this.askedHosts.push(document.host)
+        const certificate = this.certificates.get(document.host)
+        return void response.end(JSON.stringify({ ...(certificate !== undefined && { certificate }) }))
+      }
+      case '/internal/certificates/challenge': {
+        const key_authorization = this.challenges.get(`${document.host} ${document.token}`)
+        return void response.end(JSON.stringify({ ...(key_authorization !== undefined && { key_authorization }) }))
       }
       case '/internal/connections/drain':
         this.drained.push(document.request_ids)

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { InternalOperationDefinition } from '../definition/operation.ts'
 import type { ServiceName } from '../vocabulary/services.ts'
+import { certificateOperations } from './certificates.ts'
 import { deliveryQueueOperations } from './delivery-queue.ts'
 import { domainSetupOperations } from './domain-setup.ts'
 import { domainsInternalOperations } from './domains.ts'
@@ -22,6 +23,7 @@ export const internalOperations = {
   ...domainsInternalOperations,
   ...domainSetupOperations,
   ...domainsOperatorOperations,
+  ...certificateOperations,
   ...websocketFanoutInternalOperations,
   ...purgeOperations,
   ...takeOverOperations,
