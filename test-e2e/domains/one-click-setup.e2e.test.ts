@@ -129,7 +129,7 @@ describeWith({ programs: ['chromium'] }, 'the setup of a domain by one click at 
       expect(await page.getByRole('status').textContent()).toContain(`0 of 5 DNS records of ${domain}`)
       const items = page.getByRole('list', { name: 'DNS records' }).getByRole('listitem')
       expect(await items.count()).toBe(5)
-      expect(await items.first().textContent()).toContain('Not found yet')
+      expect(await items.first().textContent()).toContain('Not found')
       const width = options.viewport?.width ?? 0
       const main = await page.locator('main').boundingBox()
       expect((main?.x ?? -1) >= 0 && (main?.x ?? 0) + (main?.width ?? width + 1) <= width).toBe(true)
