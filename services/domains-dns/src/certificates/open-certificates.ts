@@ -59,6 +59,8 @@ export function openCertificates(options: CertificatesOptions, acme: AcmeSetting
     async checked(tx, row) {
       if (acme === undefined || row.certified_until !== null || !wantsCertificate(row)) return
       await timers.scheduleIfMissing(tx, { kind: 'certificate', key: row.name, payload: {} })
+      // One that another registration of the name has is installed by the next step, which waits for the renewal.
+      if (await certificates.has(tx, row.name)) await timers.advance(tx, 'certificate', [row.name])
     },
     drop: (tx, uid) => dropping.drop(tx, uid),
   }
