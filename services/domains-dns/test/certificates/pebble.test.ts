@@ -1,85 +1,37 @@
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { get } from 'node:https'
-import { connect } from 'node:tls'
-import { topics } from '@restante/contracts/events'
-import {
-  createTopics,
-  DnsZone,
-  describeWith,
-  freePort,
-  GatewayProcess,
-  openRedis,
-  Pebble,
-  startService,
-  waitFor,
-} from '@restante/testkit'
+import { describeWith, freePort, startService, waitFor } from '@restante/testkit'
 import { service as domainsDns } from '../../src/main.ts'
 import { newName, tenant } from '../support/fixture.ts'
-import { type Stage, startStage } from './stage.ts'
+import { type CertifiedStage, startCertifiedStage } from './certified-stage.ts'
 
 const TOKEN = 'a'.repeat(43)
 
 describeWith({ programs: ['pebble'] }, 'tracking hosts certified by a real ACME authority', () => {
-  let zone: DnsZone
-  let pebble: Pebble
-  let stage: Stage
-  let gateway: GatewayProcess
-  let httpsPort: number
-  const ends: (() => Promise<unknown>)[] = []
+  let stage: CertifiedStage
 
   beforeAll(async () => {
-    const [httpPort, secure, kafka] = [await freePort(), await freePort(), await createTopics([topics.tenancy])]
-    httpsPort = secure
-    const redis = openRedis()
-    zone = await new DnsZone().start()
-    pebble = await Pebble.start({ dns: zone.address, httpPort })
-    stage = await startStage({ ACME_DIRECTORY: pebble.directory, ACME_CA_FILE: pebble.caFile })
-    gateway = await GatewayProcess.start({
-      topics: kafka,
-      redis,
-      upstreams: { 'domains-dns': stage.fixture.url },
-      environment: { TRACKING_HTTP_PORT: String(httpPort), TRACKING_HTTPS_PORT: String(httpsPort) },
-    })
-    ends.push(
-      () => gateway.stop(),
-      () => stage.stop(),
-      () => pebble.stop(),
-      () => zone.stop(),
-      () => kafka.delete(),
-      () => redis.close(),
-    )
+    stage = await startCertifiedStage()
   }, 90_000)
-  afterAll(async () => {
-    for (const end of ends) await end()
-  })
-
-  /** A tracked domain whose host leads to the gateway. */
-  async function tracked(owner = tenant().owner, name = newName()): Promise<string> {
-    zone.set(`link.${name}`, { type: 'A', address: '127.0.0.1' })
-    return stage.tracked(owner, name)
-  }
-
-  async function certified(name: string) {
-    const certificate = await waitFor(() => stage.find(name), { what: `a certificate of ${name}`, timeout: 30_000 })
-    return certificate
-  }
+  afterAll(() => stage.stop(), 30_000)
 
   it('get a certificate with which the edge serves the image, and become ready when it is installed', async () => {
     const { owner } = tenant()
-    const name = await tracked(owner)
-    const { chain, private_key } = await certified(name)
+    const name = await stage.reachable(owner)
+    const { chain, private_key } = await stage.certified(name)
     const certificate = new X509Certificate(chain)
     expect(certificate.checkHost(`link.${name}`)).toBe(`link.${name}`)
     expect((await stage.fixture.row(owner, name)).certified_until).toEqual(certificate.validToDate)
-    const state = await waitFor(
-      () => stage.fixture.states.records.map(({ value }) => value).find((value) => value.includes(`"link.${name}"`)),
-      { what: 'the state with the tracking host' },
+    await waitFor(
+      () => stage.fixture.states.records.some(({ value }) => value.includes(`"tracking_host":"link.${name}"`)),
+      {
+        what: 'the state with the tracking host',
+      },
     )
-    expect(JSON.parse(state).data ?? JSON.parse(state)).toBeDefined()
 
-    const request = get(`https://link.${name}:${httpsPort}/o/${TOKEN}`, {
-      ca: await pebble.root(),
+    const request = get(`https://link.${name}:${stage.httpsPort}/o/${TOKEN}`, {
+      ca: await stage.pebble.root(),
       agent: false,
       lookup: (_host, _options, done) => done(null, [{ address: '127.0.0.1', family: 4 }]),
     })
@@ -93,8 +45,8 @@ describeWith({ programs: ['pebble'] }, 'tracking hosts certified by a real ACME 
   })
 
   it('renew their certificate in time, and the old one stays in use until then', async () => {
-    const name = await tracked()
-    const first = await certified(name)
+    const name = await stage.reachable()
+    const first = await stage.certified(name)
     await stage.renew(name)
     const second = await waitFor(
       async () => {
@@ -108,22 +60,45 @@ describeWith({ programs: ['pebble'] }, 'tracking hosts certified by a real ACME 
     expect(await stage.orders(name)).toMatchObject([{ outcome: 'issued' }, { outcome: 'issued' }])
   })
 
+  it('are not ready any more when their certificate has expired, until there is another one', async () => {
+    const { owner } = tenant()
+    const name = await stage.reachable(owner)
+    const first = await stage.certified(name)
+    await stage.expire(name)
+    const second = await waitFor(
+      async () => {
+        const found = await stage.find(name)
+        return found?.chain !== first.chain ? found : undefined
+      },
+      { what: 'another certificate', timeout: 30_000 },
+    )
+    expect((await stage.fixture.row(owner, name)).certified_until).toEqual(new Date(second.not_after))
+    const ready = await waitFor(
+      () => {
+        const states = stage.fixture.states.records.filter(({ value }) => value.includes(`"domain":"${name}"`))
+        const found = states.map(({ value }) => value.includes('"tracking_host"'))
+        return found.filter(Boolean).length >= 2 ? found : undefined
+      },
+      { what: 'the states of the domain' },
+    )
+    expect(ready.slice(ready.indexOf(true))).toEqual([true, false, true])
+  })
+
   it('lose key and certificate with their domain, which is revoked afterwards', async () => {
     const { owner } = tenant()
-    const name = await tracked(owner)
-    const { chain } = await certified(name)
-    expect(await pebble.isRevoked(chain)).toBe(false)
+    const name = await stage.reachable(owner)
+    const { chain } = await stage.certified(name)
+    expect(await stage.pebble.isRevoked(chain)).toBe(false)
     expect((await stage.fixture.call('domains.delete', owner, { domain: name })).status).toBe(204)
     expect(await stage.stored(name)).toBeUndefined()
-    await waitFor(() => pebble.isRevoked(chain), { what: 'the revocation', timeout: 30_000 })
+    await waitFor(() => stage.pebble.isRevoked(chain), { what: 'the revocation', timeout: 30_000 })
   })
 
   it('keep their certificate while another registration of the name needs it', async () => {
     const [one, other] = [tenant().owner, tenant().owner]
-    const name = await tracked(one)
-    const { chain } = await certified(name)
-    await tracked(other, name)
-    await stage.hurry(name)
+    const name = await stage.reachable(one)
+    const { chain } = await stage.certified(name)
+    await stage.reachable(other, name)
     await waitFor(async () => (await stage.fixture.row(other, name)).certified_until !== null, {
       what: 'the certificate at the second registration',
     })
@@ -133,7 +108,7 @@ describeWith({ programs: ['pebble'] }, 'tracking hosts certified by a real ACME 
     await stage.fixture.call('domains.update', other, { domain: name, body: { tracking_enabled: false } })
     expect(await stage.stored(name)).toBeUndefined()
     expect((await stage.fixture.row(other, name)).certified_until).toBeNull()
-    await waitFor(() => pebble.isRevoked(chain), { what: 'the revocation', timeout: 30_000 })
+    await waitFor(() => stage.pebble.isRevoked(chain), { what: 'the revocation', timeout: 30_000 })
   })
 
   it('order once with two replicas', async () => {
@@ -142,8 +117,8 @@ describeWith({ programs: ['pebble'] }, 'tracking hosts certified by a real ACME 
       domainsDns.configure({ ...stage.fixture.env, PORT: String(await freePort()) }),
     )
     try {
-      const names = await Promise.all(Array.from({ length: 6 }, () => tracked()))
-      await Promise.all(names.map(certified))
+      const names = await Promise.all(Array.from({ length: 6 }, () => stage.reachable()))
+      await Promise.all(names.map((name) => stage.certified(name)))
       for (const name of names) expect(await stage.orders(name)).toEqual([{ outcome: 'issued', retry_at: null }])
     } finally {
       await replica.stop()
@@ -163,16 +138,5 @@ describeWith({ programs: ['pebble'] }, 'tracking hosts certified by a real ACME 
     )
     expect(order?.outcome).toBe('challenge_failed')
     expect(await stage.find(name)).toBeUndefined()
-  })
-
-  it('refuse a handshake for a host that has no certificate', async () => {
-    const socket = connect({
-      port: httpsPort,
-      host: '127.0.0.1',
-      servername: 'link.nobody.example',
-      ca: await pebble.root(),
-    })
-    const [error] = await once(socket, 'error')
-    expect(String(error)).toMatch(/handshake failure|ECONNRESET|alert/)
   })
 })

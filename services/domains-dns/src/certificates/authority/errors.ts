@@ -37,7 +37,7 @@ interface Answered {
 
 /** The error that a response of an authority is, if any. A bad nonce is none: the library repeats the request. */
 export function problemOf({ status, headers, data }: Answered): Error | undefined {
-  if (status < 400) return undefined
+  if (status < 300) return undefined
   const retryAfterMs = parseRetryAfter('retry-after' in headers ? headers['retry-after'] : undefined, Date.now())
   const type = memberOf(data, 'type')
   if (type === undefined || !type.startsWith(NAMESPACE)) {
