@@ -14,8 +14,8 @@ export interface RemovalOptions {
 }
 
 /**
- * Deletes a registration that the transaction has locked, with its key, its certificate and its pending checks. Its name stays with the
- * organization for a time if it was verified lately (domains 8).
+ * Deletes a registration that the transaction has locked, with its key, its certificate and its pending checks. Its name
+ * stays with the organization for a time if it was verified lately (domains 8).
  */
 export async function removeDomain(
   tx: Tx,

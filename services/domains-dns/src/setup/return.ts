@@ -1,20 +1,20 @@
 import type { InternalResponseOf } from '@restante/contracts/internal'
 import type { Schedule } from '@restante/jobs'
 import { pause } from '@restante/service/concurrency'
-import type { Database } from '@restante/service/database'
+import type { Database, Tx } from '@restante/service/database'
 import type { Logger } from '@restante/service/telemetry'
 import { type CheckTimers, scheduleCheck } from '../checks/timers.ts'
-import type { Installation } from '../records/installation.ts'
 import { domainDocument } from '../registrations/document.ts'
 import { type DomainRow, findByUid, publicKeyOf } from '../registrations/store.ts'
+import { type SettleOptions, settle } from '../status/settle.ts'
+import { isHeldElsewhere, lockForSettling } from '../status/store.ts'
 import { takeSetup } from './store.ts'
 
 type SetupResult = InternalResponseOf<'domains-dns.completeSetup'>
 
-export interface ReturnOptions {
+export interface ReturnOptions extends SettleOptions {
   readonly db: Database
   readonly timers: Schedule<CheckTimers>
-  readonly installation: Installation
 }
 
 export interface Returned {
@@ -34,19 +34,30 @@ const POLL_MS = 100
  * leaves the state, and one after it only the answer is lost.
  */
 export async function completeSetup(options: ReturnOptions, { state, log, signal }: Returned): Promise<SetupResult> {
-  const { db, timers } = options
+  const { db } = options
   const ended = await db.transaction(async (tx) => {
     const setup = await takeSetup(tx, state)
     if (setup === undefined) return undefined
-    const row = await findByUid(tx, setup.domain_uid)
-    if (row !== undefined) await scheduleCheck(tx, timers, row.uid)
-    return { setup, row }
+    return { setup, row: await requestCheck(tx, options, setup.domain_uid) }
   })
   if (ended === undefined) return { outcome: 'unknown' }
   const { setup, row } = ended
   log.info({ ...setup, deleted: row === undefined }, 'setup of a domain returned from its DNS provider')
   const checked = row && (await checkedWithin(db, row, signal))
   return checked === undefined ? { outcome: 'deleted' } : resultOf(options, checked)
+}
+
+/**
+ * Queues a check of a registration, and starts its schedule anew, as a request to verify does. The name of another
+ * organization is not checked.
+ * @returns the registration before the check; undefined when it is deleted.
+ */
+async function requestCheck(tx: Tx, options: ReturnOptions, uid: string): Promise<DomainRow | undefined> {
+  const row = await lockForSettling(tx, uid)
+  const now = new Date()
+  if (row === undefined || (await isHeldElsewhere(tx, row, now))) return row
+  await scheduleCheck(tx, options.timers, uid)
+  return settle(tx, options, row, { scheduled_from: now }, now)
 }
 
 /** The registration after its check, or as it is when the wait is over; undefined when it is deleted. */

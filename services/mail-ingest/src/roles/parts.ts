@@ -47,7 +47,7 @@ export async function openParts(kit: IngestKit, config: Config): Promise<Parts> 
   const bytes = new RawMailBytes({ db, blobs })
   const parser = openParser(kit, config)
   const addresses = new ServiceAddresses(config)
-  const domains = new DomainLookup({ db, ownDomains: config.sharedDomains })
+  const domains = new DomainLookup({ db, ownDomains: config.sharedDomains, owner: kit.peer('domains-dns') })
   const recipients = new RecipientLookup({ gateway: kit.peer('gateway'), addresses, domains, operator })
   const notifier = new Notifier(db, INBOUND_CHANNEL)
   const names = kit.use(new ReservedNames(db))

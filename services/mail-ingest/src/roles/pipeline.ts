@@ -1,4 +1,4 @@
-import { domainsConsumer } from '@restante/domains'
+import { domainsProjection } from '@restante/domains'
 import { createDocumentReader } from '@restante/mime'
 import { ByteSemaphore, Wakeup } from '@restante/service/concurrency'
 import { ChannelListener } from '@restante/service/database'
@@ -41,7 +41,7 @@ export function openPipeline(kit: IngestKit, config: Config, parts: Parts): void
   kit.use(tenancy)
   kit.use(deliveriesConsumer({ kafka: kit.kafka, db, outbox, placement }))
   kit.use(listsConsumer({ kafka: kit.kafka, db }))
-  kit.use(domainsConsumer({ service: kit.name, kafka: kit.kafka, db }))
+  kit.use(domainsProjection({ service: kit.name, kafka: kit.kafka, db, owner: kit.peer('domains-dns') }))
   kit.use(new ChannelListener({ db, channel: INBOUND_CHANNEL, notify: wakeup.notify, log }))
   const dns = new DnsCache(dnsServers)
   const judge = kit.use(new SenderJudge({ dns }))

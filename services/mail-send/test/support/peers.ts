@@ -75,6 +75,10 @@ export class Peers {
         return this.answers[id]?.(parse(id, body)) ?? 503
       case 'gateway.lookupInboxes':
         return this.answers[id]?.(parse(id, body)) ?? { inboxes: [], pods: [] }
+      case 'domains-dns.findRegistrations':
+        return this.answers[id]?.(parse(id, body)) ?? { domains: [] }
+      case 'domains-dns.snapshotDomains':
+        return this.answers[id]?.(parse(id, body)) ?? 503
       case 'domains-dns.getSigningKey':
         return this.answers[id]?.(parse(id, body)) ?? 503
       case 'mail-ingest.acceptInbound':
