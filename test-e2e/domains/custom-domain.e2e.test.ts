@@ -1,4 +1,4 @@
-import { describeWith, type StreamClient, WebhookReceiver, waitFor } from '@restante/testkit'
+import { describeAtFullLength, type StreamClient, WebhookReceiver, waitFor } from '@restante/testkit'
 import { arrival, mailTo } from '../support/mail.ts'
 import { openStream } from '../support/streams.ts'
 import { useOwnSystem } from '../support/suite.ts'
@@ -10,8 +10,10 @@ const NAME = 'agents.example-people.test'
 
 describe('a custom domain', () => describeStory('domains', zoneInMemory))
 
-describeWith({ programs: ['knotd', 'unbound'] }, 'a custom domain on Knot DNS, behind resolvers that cache', () =>
-  describeStory('domains-knot', knotBehindUnbound),
+describeAtFullLength(
+  { programs: ['knotd', 'unbound'] },
+  'a custom domain on Knot DNS, behind resolvers that cache',
+  () => describeStory('domains-knot', knotBehindUnbound),
 )
 
 /** @param folder of its system. */

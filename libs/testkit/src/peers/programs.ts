@@ -41,6 +41,12 @@ export function describeWith(needs: Needs, name: string, tests: () => void): voi
   else describe.skip(`${name} (missing: ${missing.join(', ')})`, tests)
 }
 
+/** The same for tests that `npm test` leaves out, because they take long or need programs that few machines have. */
+export function describeAtFullLength(needs: Needs, name: string, tests: () => void): void {
+  const left = byLength({ short: ['npm run test:long'], long: [] })
+  describeWith({ ...needs, missing: [...left, ...(needs.missing ?? [])] }, name, tests)
+}
+
 function failFor(absent: readonly string[]): void {
   for (const program of absent) {
     it(`finds ${program} installed`, () => {

@@ -1,12 +1,12 @@
 import { sql } from '@restante/service/database'
-import { describeWith, waitFor } from '@restante/testkit'
+import { describeAtFullLength, waitFor } from '@restante/testkit'
 import { type CertifiedStage, startCertifiedStage } from './certified-stage.ts'
 
 const ACCOUNTS = sql<{ private_key: Buffer; url: string | null }>('select private_key, url from acme_accounts')
 const MISLAY = sql<unknown, [url: string]>('update acme_accounts set url = $1')
 const KEY = 'zWNDZM6eQGHWpSRTPal5eIUYFTu7EajVIoguysqZ9wG44nMEtx3MUAsUDkMTQ12W'
 
-describeWith({ programs: ['pebble'] }, 'the account at an authority that requires an external one', () => {
+describeAtFullLength({ programs: ['pebble'] }, 'the account at an authority that requires an external one', () => {
   let stage: CertifiedStage
 
   beforeAll(async () => {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import path from 'node:path'
 import { sql } from '@restante/service/database'
 import { serviceCommand } from '@restante/service/process'
-import { byLength, describeWith, freePort, waitFor } from '@restante/testkit'
+import { describeAtFullLength, freePort, waitFor } from '@restante/testkit'
 import { newName, tenant } from '../support/fixture.ts'
 import { type CertifiedStage, startCertifiedStage } from './certified-stage.ts'
 
@@ -11,9 +11,7 @@ const CHALLENGES = sql<{ host: string }, [host: string]>('select host from certi
 const REVOCATIONS = sql<{ id: string }>('select id from certificate_revocations')
 const MAIN = path.resolve(import.meta.dirname, '../../src/main.ts')
 
-const LONG_ONLY = byLength({ short: ['npm run test:long'], long: [] })
-
-describeWith({ programs: ['pebble'], missing: LONG_ONLY }, 'an order of a certificate', () => {
+describeAtFullLength({ programs: ['pebble'] }, 'an order of a certificate', () => {
   let stage: CertifiedStage
 
   beforeAll(async () => {

@@ -1,14 +1,14 @@
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { get } from 'node:https'
-import { describeWith, freePort, startService, waitFor } from '@restante/testkit'
+import { describeAtFullLength, freePort, startService, waitFor } from '@restante/testkit'
 import { service as domainsDns } from '../../src/main.ts'
 import { newName, tenant } from '../support/fixture.ts'
 import { type CertifiedStage, startCertifiedStage } from './certified-stage.ts'
 
 const TOKEN = 'a'.repeat(43)
 
-describeWith({ programs: ['pebble'] }, 'tracking hosts certified by a real ACME authority', () => {
+describeAtFullLength({ programs: ['pebble'] }, 'tracking hosts certified by a real ACME authority', () => {
   let stage: CertifiedStage
 
   beforeAll(async () => {

@@ -1,4 +1,4 @@
-import { describeWith, KnotServer, UnboundResolver } from '@restante/testkit'
+import { describeAtFullLength, KnotServer, UnboundResolver } from '@restante/testkit'
 import { type Fixture, startFixture, tenant } from '../support/fixture.ts'
 
 let knot: KnotServer
@@ -10,7 +10,7 @@ const verify = async (name: string) => (await fixture.call('domains.verify', own
 const zoneFileOf = async (name: string) => (await fixture.call('domains.getZoneFile', owner, { domain: name })).text
 const statusOf = async (name: string) => (await fixture.row(owner, name)).status
 
-describeWith({ programs: ['knotd', 'unbound'] }, 'a zone file that Knot serves and Unbound resolves', () => {
+describeAtFullLength({ programs: ['knotd', 'unbound'] }, 'a zone file that Knot serves and Unbound resolves', () => {
   beforeAll(async () => {
     knot = await new KnotServer().start('')
     unbound = await new UnboundResolver().start(knot)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import type { VerificationRecord } from '@restante/contracts/resources'
-import { byLength, describeWith } from '@restante/testkit'
+import { describeAtFullLength } from '@restante/testkit'
 import { zoneFile } from '../../src/zone-file/zone-file.ts'
 import { type Fixture, newName, startFixture, tenant } from '../support/fixture.ts'
 
@@ -56,9 +56,7 @@ describe('the zone file of a domain', () => {
   })
 })
 
-const LONG_ONLY = byLength({ short: ['the length of test:long'], long: [] })
-
-describeWith({ programs: ['named-checkzone', 'kzonecheck'], missing: LONG_ONLY }, 'name servers', () => {
+describeAtFullLength({ programs: ['named-checkzone', 'kzonecheck'] }, 'name servers', () => {
   let folder: string
   beforeAll(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'zone-file-'))
