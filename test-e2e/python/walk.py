@@ -150,6 +150,13 @@ def domains(resource, *scope):
     refused(NotFoundError, resource.get, *scope, name)
 
 
+def setup_link():
+    name = f"{ask('name')['name']}.owned.test"
+    client.domains.create(domain=name)
+    assert client.domains.get_setup_link(name).supported is False
+    assert client.domains.delete(name) is None
+
+
 def drafts(resource, inbox_id, *scope):
     to = ask("human")["address"]
     draft = with_none(client.inboxes.drafts.create, inbox_id, to=[to], subject="Later", text="Words", labels=["todo"],
@@ -233,6 +240,7 @@ threads(message)
 texts(inbox_id)
 domains(client.domains)
 domains(client.pods.domains, pod_id)
+setup_link()
 webhooks(client.webhooks)
 webhooks(client.pods.webhooks, pod_id)
 webhooks(client.inboxes.webhooks, inbox_id)

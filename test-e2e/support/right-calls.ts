@@ -84,8 +84,13 @@ async function newKey({ client, named, isAgent }: TestOrganization): Promise<Nam
 
 /** Only an empty pod can be deleted. */
 async function emptyPod({ client, named }: TestOrganization): Promise<Names> {
-  const { inboxes } = await client.pods.inboxes.list(nameIn(named, 'pod_id'))
+  const podId = nameIn(named, 'pod_id')
+  const [{ inboxes }, { domains }] = await Promise.all([
+    client.pods.inboxes.list(podId),
+    client.pods.domains.list(podId),
+  ])
   for (const { inboxId } of inboxes) await client.inboxes.delete(inboxId)
+  for (const { domainId } of domains) await client.domains.delete(domainId)
   return {}
 }
 

@@ -45,9 +45,9 @@ export const configuration = configurationOf('domains-dns', { peers: ['gateway',
   .with(outboundVariables)
   .with(dnsVariables)
   .with(sharedDomainVariables)
+  .with(acmeVariables)
   .with(checkVariables)
   .with(setupVariables)
-  .with(acmeVariables)
   .with({
     variables,
     configure: (given) => ({

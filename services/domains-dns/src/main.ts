@@ -21,7 +21,7 @@ export const service = defineService({
     })
     const timers = kit.use(new Timers<DomainTimers>({ db, redis: config.redis, log }))
     const settling = { outbox, installation: config.installation }
-    const certificates = openCertificates({ kit, timers, ring, settling }, config.acme)
+    const certificates = openCertificates({ kit, timers, ring, settling }, config.certificates)
     kit.use(new KeyRotation({ db, ring, log }))
     kit.use(new ProofSweeper({ db, log }))
     kit.use(openTenancy({ kafka, db, log, outbox, timers, certificates }))

@@ -4,7 +4,7 @@ import type { Tx } from '@restante/service/database'
 import type { configuration } from '../config.ts'
 import type { KeyRing } from '../keys/key-ring.ts'
 import type { DomainRow } from '../registrations/store.ts'
-import type { SettleOptions } from '../status/settle.ts'
+import { type SettleOptions, settle } from '../status/settle.ts'
 import type { DomainTimers } from '../timers/kinds.ts'
 import { AccountStore } from './authority/account-store.ts'
 import { Authority } from './authority/authority.ts'
@@ -26,6 +26,9 @@ export interface CertificatesOptions {
   readonly settling: SettleOptions
 }
 
+/** Hosts that a proxy certifies have no end that is known here. */
+const BY_PROXY = new Date('9999-12-31T00:00:00Z')
+
 /** The certificates of tracking hosts, as the rest of the service sees them. */
 export interface Certificates {
   readonly handlers: CertificateHandlers
@@ -40,9 +43,13 @@ export interface Certificates {
 
 /**
  * Composes the certificates of tracking hosts.
- * @param acme undefined: nothing is ordered, so that no tracking host becomes ready; what is there is still served.
+ * @param config without `acme` nothing is ordered; what is there is still served. Then no tracking host becomes ready
+ * unless a proxy has certificates of its own.
  */
-export function openCertificates(options: CertificatesOptions, acme: AcmeSettings | undefined): Certificates {
+export function openCertificates(
+  options: CertificatesOptions,
+  { acme, byProxy }: { readonly acme: AcmeSettings | undefined; readonly byProxy: boolean },
+): Certificates {
   const { kit, timers, ring, settling } = options
   const { db, log } = kit
   const certificates = new CertificateStore(ring)
@@ -57,8 +64,12 @@ export function openCertificates(options: CertificatesOptions, acme: AcmeSetting
   return {
     handlers: certificateRoutes(db, certificates),
     async checked(tx, row) {
-      if (acme === undefined || row.certified_until !== null || !wantsCertificate(row)) return
+      if (row.certified_until !== null || !wantsCertificate(row)) return
+      if (byProxy) await settle(tx, settling, row, { certified_until: BY_PROXY }, new Date())
+      if (acme === undefined) return
       await timers.scheduleIfMissing(tx, { kind: 'certificate', key: row.name, payload: {} })
+      // One that another registration of the name has is installed by the next step, which waits for the renewal.
+      if (await certificates.has(tx, row.name)) await timers.advance(tx, 'certificate', [row.name])
     },
     drop: (tx, uid) => dropping.drop(tx, uid),
   }

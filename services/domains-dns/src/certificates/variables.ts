@@ -11,6 +11,11 @@ const variables = z.object({
     .describe(
       'ACME directory (RFC 8555) of the authority that issues certificates for tracking hosts, whose terms of service this accepts; without it no tracking host becomes ready',
     ),
+  TRACKING_TLS_BY_PROXY: env
+    .flag()
+    .describe(
+      'A proxy in front serves tracking hosts with certificates of its own: they are ready as soon as their record is there, and ACME_DIRECTORY is not used',
+    ),
   ACME_CONTACT: z.email('must be a mail address').optional().describe('Mail address of the account at the authority'),
   ACME_EAB_KID: env
     .string()
@@ -27,8 +32,15 @@ type Given = z.output<typeof variables>
 /** The authority that certifies tracking hosts. */
 export const acmeVariables = {
   variables,
-  check: (given: Given) => together(given, 'ACME_EAB_KID', 'ACME_EAB_HMAC_KEY'),
-  configure: (given: Given) => ({ acme: settingsOf(given) }),
+  check: (given: Given) => [
+    ...together(given, 'ACME_EAB_KID', 'ACME_EAB_HMAC_KEY'),
+    ...(given.TRACKING_TLS_BY_PROXY && given.ACME_DIRECTORY !== undefined
+      ? ['TRACKING_TLS_BY_PROXY must not be true when ACME_DIRECTORY is set']
+      : []),
+  ],
+  configure: (given: Given) => ({
+    certificates: { acme: settingsOf(given), byProxy: given.TRACKING_TLS_BY_PROXY },
+  }),
 }
 
 function settingsOf(given: Given): AcmeSettings | undefined {

@@ -38,7 +38,7 @@ export async function openSetup(kit: KitOf<typeof configuration>, config: Config
   const returnUrl = `${config.publicUrl}${RETURN_PATH}`
   return {
     handlers: setupRoutes({ db, dns, discovery, providers, installation, own, returnUrl }),
-    internal: returnRoutes({ db, outbox: kit.outbox, timers, installation }),
+    internal: returnRoutes({ db, timers, installation }),
   }
 }
 

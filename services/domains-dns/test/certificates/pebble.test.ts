@@ -60,6 +60,30 @@ describeWith({ programs: ['pebble'] }, 'tracking hosts certified by a real ACME 
     expect(await stage.orders(name)).toMatchObject([{ outcome: 'issued' }, { outcome: 'issued' }])
   })
 
+  it('are not ready any more when their certificate has expired, until there is another one', async () => {
+    const { owner } = tenant()
+    const name = await stage.reachable(owner)
+    const first = await stage.certified(name)
+    await stage.expire(name)
+    const second = await waitFor(
+      async () => {
+        const found = await stage.find(name)
+        return found?.chain !== first.chain ? found : undefined
+      },
+      { what: 'another certificate', timeout: 30_000 },
+    )
+    expect((await stage.fixture.row(owner, name)).certified_until).toEqual(new Date(second.not_after))
+    const ready = await waitFor(
+      () => {
+        const states = stage.fixture.states.records.filter(({ value }) => value.includes(`"domain":"${name}"`))
+        const found = states.map(({ value }) => value.includes('"tracking_host"'))
+        return found.filter(Boolean).length >= 2 ? found : undefined
+      },
+      { what: 'the states of the domain' },
+    )
+    expect(ready.slice(ready.indexOf(true))).toEqual([true, false, true])
+  })
+
   it('lose key and certificate with their domain, which is revoked afterwards', async () => {
     const { owner } = tenant()
     const name = await stage.reachable(owner)
@@ -75,7 +99,6 @@ describeWith({ programs: ['pebble'] }, 'tracking hosts certified by a real ACME 
     const name = await stage.reachable(one)
     const { chain } = await stage.certified(name)
     await stage.reachable(other, name)
-    await stage.hurry(name)
     await waitFor(async () => (await stage.fixture.row(other, name)).certified_until !== null, {
       what: 'the certificate at the second registration',
     })

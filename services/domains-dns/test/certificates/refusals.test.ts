@@ -1,6 +1,5 @@
 import { waitFor } from '@restante/testkit'
 import { register } from 'prom-client'
-import { newName, tenant } from '../support/fixture.ts'
 import { FakeAuthority, type OrderAnswer, problem } from './fake-authority.ts'
 import { type Stage, startStage } from './stage.ts'
 
@@ -73,14 +72,14 @@ describe('an order that gives no certificate', () => {
     expect(authority.orders).toBe(1)
   })
 
-  it.each(['tracking_enabled = false', 'lost_at = now()', "records = '{}'"])('is not made where %s', async (change) => {
-    authority.orders = 0
-    const name = newName()
-    await stage.fixture.register(tenant().owner, { domain: name, tracking_enabled: true })
-    await stage.found(name)
-    await stage.fixture.db.query({ text: `update domains set ${change} where name = $1` }, name)
-    await stage.want(name)
-    await waitFor(async () => (await stage.dueAt(name)) === undefined, { what: 'the end of the timer' })
-    expect(authority.orders).toBe(0)
-  })
+  it.each(['tracking_enabled = false', 'lost_at = now()', "records = '{}'"])(
+    'is not repeated after %s',
+    async (change) => {
+      const { name } = await ordered(problem(403, 'unauthorized', 'no'))
+      await stage.fixture.db.query({ text: `update domains set ${change} where name = $1` }, name)
+      await stage.age(name)
+      await waitFor(async () => (await stage.dueAt(name)) === undefined, { what: 'the end of the timer' })
+      expect(await stage.orders(name)).toHaveLength(1)
+    },
+  )
 })

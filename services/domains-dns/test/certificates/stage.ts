@@ -4,7 +4,6 @@ import { z } from 'zod'
 import type { DomainTimers } from '../../src/timers/kinds.ts'
 import { type Fixture, newName, startFixture, tenant } from '../support/fixture.ts'
 
-const TRACKED = sql<unknown, [name: string, records: string]>(`update domains set records = $2::jsonb where name = $1`)
 const HURRY = sql<unknown, [name: string]>(
   "update timers set due_at = now() where kind = 'certificate' and key = $1 and lease_id is null",
 )
@@ -39,10 +38,8 @@ const schedule = new Schedule<DomainTimers>()
 /** domains-dns with what tests of certificates ask of it. */
 export interface Stage {
   readonly fixture: Fixture
-  /** Registers a domain with tracking whose record was found. @returns its name. */
+  /** Registers a domain with tracking, whose record its first check finds. @returns its name. */
   tracked(caller?: ReturnType<typeof tenant>['owner'], name?: string): Promise<string>
-  /** Marks the record of a name as found. */
-  found(name: string): Promise<void>
   /** Has the next step about a host taken, as a check does that finds the record. */
   want(name: string): Promise<void>
   /** Makes the next step about a host due now. */
@@ -64,22 +61,15 @@ export interface Stage {
 
 /** @param variables environment of the service, such as the authority. */
 export async function startStage(variables: Readonly<Record<string, string>>): Promise<Stage> {
-  const fixture = await startFixture(variables)
+  const fixture = await startFixture({ RETURN_PROBE: 'off', ...variables })
   const want = (name: string) =>
     fixture.db.transaction((tx) => schedule.scheduleIfMissing(tx, { kind: 'certificate', key: name, payload: {} }))
-  const found = async (name: string) => {
-    const tracking = { status: 'VALID', found: [], checked_at: new Date().toISOString() }
-    await fixture.db.query(TRACKED, name, JSON.stringify({ tracking }))
-  }
   return {
     fixture,
     want,
-    found,
     async tracked(caller = tenant().owner, name = newName()) {
       fixture.zone.set(`link.${name}`, { type: 'CNAME', domain: 'track.restante.test' })
       await fixture.register(caller, { domain: name, tracking_enabled: true })
-      await found(name)
-      await want(name)
       return name
     },
     async hurry(name) {

@@ -58,9 +58,9 @@ describe('the page that a browser comes back to from a DNS provider', () => {
     ])
     expect(text).toContain('1 of 3 DNS records of <strong>example.com</strong> were found.')
     expect(text).toContain('<b>Found</b>MX example.com')
-    expect(text).toContain('<b>Not found yet</b>TXT svc1._domainkey.example.com')
+    expect(text).toContain('<b>Not found</b>TXT svc1._domainkey.example.com')
     expect(text).toContain('<b>Has another value</b>TXT _dmarc.example.com')
-    expect(text).toContain('They are checked again by themselves')
+    expect(text).toContain('Checks continue automatically')
   })
 
   it.each([
@@ -101,12 +101,12 @@ describe('the page that a browser comes back to from a DNS provider', () => {
 
   it('shows the known words for errors, and nothing else of the query', async () => {
     const known = await open({ state: stateOf(), error: 'temporarily_unavailable' })
-    expect(known.text).toContain('It reported <code>temporarily_unavailable</code>.')
+    expect(known.text).toContain('The provider reported <code>temporarily_unavailable</code>.')
     const script = '<script>alert(1)</script>'
     const unknown = await open({ state: stateOf(), error: script, error_description: script, domain: script })
     expect(unknown.title).toBe('Your DNS provider could not make the change')
     expect(unknown.text).not.toMatch(/alert|script/)
-    expect(unknown.text).not.toContain('It reported')
+    expect(unknown.text).not.toContain('reported')
   })
 
   it('shows text as text', async () => {

@@ -14,6 +14,9 @@ interface SealedCertificate {
 const FIND = sql<SealedCertificate, [name: string]>(
   `select chain, private_key, sealed_with, not_after from tracking_certificates where name = $1 and not_after > now()`,
 )
+const HAS = sql<{ name: string }, [name: string]>(
+  'select name from tracking_certificates where name = $1 and not_after > now()',
+)
 const SAVE = sql<
   unknown,
   [
@@ -77,6 +80,11 @@ export class CertificateStore {
     if (!row) return undefined
     const private_key = this.#keys.open(contextOf(name), row.private_key, row.sealed_with)
     return { chain: row.chain, private_key, not_after: row.not_after.toISOString() }
+  }
+
+  /** Whether a name has a certificate that is still valid. */
+  async has(on: Queryable, name: string): Promise<boolean> {
+    return (await on.query(HAS, name)).length > 0
   }
 
   /** Stores a certificate in place of the previous one. @returns when it is to be renewed. */

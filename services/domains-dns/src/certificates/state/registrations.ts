@@ -19,7 +19,9 @@ const FIND_OTHER = sql<{ uid: string }, [name: string, uid: string]>(
   `select uid from domains where name = $1 and uid <> $2 and ${KEEPING} limit 1`,
 )
 const UNCERTIFIED = sql<{ name: string }, [after: string, limit: number]>(
-  `select distinct name from domains where certified_until is null and ${WANTING} and name > $1 order by name limit $2`,
+  `select distinct name from domains where ${WANTING} and name > $1 and not exists (
+     select 1 from tracking_certificates where tracking_certificates.name = domains.name)
+   order by name limit $2`,
 )
 
 /** Whether the authority can prove the tracking host of a registration, and it should. */
