@@ -2,18 +2,13 @@ import { hostname } from 'node:os'
 import { spf } from 'mailauth/lib/spf/index.js'
 import type { SendingOutcome } from '../records/checks.ts'
 import type { MailauthResolver } from './mailauth-resolver.ts'
-import { probeRecipient } from './recipient-probe.ts'
+import { type ProbedHost, probeRecipient } from './recipient-probe.ts'
 
 export interface MailFromOptions {
   /** Addresses that mail leaves from; none: that the published record is valid has to do. */
   readonly outboundAddresses: readonly string[]
   /** Where mail for return paths is probed; undefined: it is not. */
   readonly hosts: (() => Promise<readonly ProbedHost[]>) | undefined
-}
-
-export interface ProbedHost {
-  readonly address: string
-  readonly port: number
 }
 
 /**
