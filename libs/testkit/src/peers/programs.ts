@@ -22,6 +22,7 @@ export interface Needs {
 /** Debian's packages of programs that are named otherwise. */
 const PACKAGES: Readonly<Record<string, string>> = {
   clamd: 'clamav-daemon',
+  knotc: 'knot',
   knotd: 'knot',
   mvn: 'maven',
   'named-checkzone': 'bind9-utils',
