@@ -1,4 +1,4 @@
-export { type DomainState, domainState } from './domains-state.ts'
+export { type DomainState, domainState } from './domains/domains-state.ts'
 export * from './event.ts'
 export * from './mail-inbound.ts'
 export { type ListEntryState, listEntryState } from './mail-lists.ts'

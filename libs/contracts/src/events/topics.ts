@@ -1,5 +1,5 @@
-import { domainsEventsTopic } from './domains-events.ts'
-import { domainsStateTopic } from './domains-state.ts'
+import { domainsEventsTopic } from './domains/domains-events.ts'
+import { domainsStateTopic } from './domains/domains-state.ts'
 import type { TopicDefinition } from './event.ts'
 import { mailDeliveriesTopic } from './mail-deliveries.ts'
 import { mailDraftsTopic } from './mail-drafts.ts'

@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { generate } from 'selfsigned'
-import type { DnsZone, ZoneRecord } from './dns-zone.ts'
+import type { DnsZone, ZoneRecord } from './dns/dns-zone.ts'
 
 /** A template as a service publishes it for providers. */
 export interface ConnectTemplate {

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { freePort } from '@restante/service/testing'
-import { waitFor } from '../timing/wait-for.ts'
+import { waitFor } from '../../timing/wait-for.ts'
 
 /** The zone of a `KnotServer`: a name reserved for tests (RFC 2606), with everything below it. */
 const ZONE = 'test'
