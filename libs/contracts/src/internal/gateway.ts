@@ -4,7 +4,7 @@ import { ownSendLimits } from '../access/send-limits.ts'
 import { tenancyEntity } from '../events/tenancy.ts'
 import { mailScope } from '../schemas/mail-scope.ts'
 import { UPSTREAMS } from '../vocabulary/services.ts'
-import { defineInternal, INTERNAL, internalGroup } from './define.ts'
+import { defineInternal, INTERNAL, internalGroup } from './definition/define.ts'
 
 const hosted = {
   given: z.string(),

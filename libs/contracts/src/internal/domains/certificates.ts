@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineInternal, INTERNAL, internalGroup } from '../define.ts'
+import { defineInternal, INTERNAL, internalGroup } from '../definition/define.ts'
 
 /** What a TLS server of a tracking host needs. The service that asks keeps it in memory only. */
 export const trackingCertificate = z.object({

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { RECORD_STATUSES, RECORD_TYPES } from '../../vocabulary/domains.ts'
-import { defineInternal, INTERNAL, internalGroup } from '../define.ts'
+import { defineInternal, INTERNAL, internalGroup } from '../definition/define.ts'
 
 /** How a setup at the DNS provider ended, as far as DNS shows it. */
 export const setupResult = z.discriminatedUnion('outcome', [

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { verificationRecord } from '../../resources/domain.ts'
 import { DOMAIN_REASONS, DOMAIN_STATUSES } from '../../vocabulary/domains.ts'
-import { defineInternal, INTERNAL, internalGroup } from '../define.ts'
+import { defineInternal, INTERNAL, internalGroup } from '../definition/define.ts'
 
 const FROM_OPERATOR = { ...INTERNAL, callers: ['gateway'] } as const
 const domain_uid = z.guid()

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { domainState } from '../../events/domains/domains-state.ts'
-import { defineInternal, INTERNAL, internalGroup } from '../define.ts'
+import { domainState } from '../../events/domains-state.ts'
+import { defineInternal, INTERNAL, internalGroup } from '../definition/define.ts'
 
 /** The key that signs mail of a registered domain. The service that asks keeps it in memory only. */
 export const signingKey = z.object({

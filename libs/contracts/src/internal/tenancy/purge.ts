@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { ServiceName } from '../../vocabulary/services.ts'
-import { defineInternal, INTERNAL } from '../define.ts'
+import { defineInternal, INTERNAL } from '../definition/define.ts'
 
 /**
  * Services that store data of an inbox until it is deleted. An address is free again when each of them has purged its

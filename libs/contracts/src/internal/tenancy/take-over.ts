@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { NOTHING } from '../../definition/define.ts'
-import { defineInternal, INTERNAL, internalGroup } from '../define.ts'
+import { defineInternal, INTERNAL, internalGroup } from '../definition/define.ts'
 
 export const takeOverOperations = internalGroup({
   /**

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { ServiceName } from '../vocabulary/services.ts'
+import type { ServiceName } from '../../vocabulary/services.ts'
 
 /**
  * Facts for routing, carried as CloudEvents extension headers (`ce_organizationid`, `ce_podid`, `ce_inboxuid`,

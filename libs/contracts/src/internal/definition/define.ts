@@ -1,6 +1,6 @@
-import { NOTHING } from '../definition/define.ts'
-import type { InternalOperationDefinition } from '../definition/operation.ts'
-import { LIMITS } from '../vocabulary/limits.ts'
+import { NOTHING } from '../../definition/define.ts'
+import type { InternalOperationDefinition } from '../../definition/operation.ts'
+import { LIMITS } from '../../vocabulary/limits.ts'
 
 /**
  * Checks one internal operation and keeps its literal types. Its schemas are plain JSON without transforms, so that

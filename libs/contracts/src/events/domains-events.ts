@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { domain } from '../../resources/domain.ts'
-import { definePublicTopic, routingWithin } from '../topic.ts'
+import { domain } from '../resources/domain.ts'
+import { definePublicTopic, routingWithin } from './definition/topic.ts'
 
 interface DomainFacts {
   readonly organization_id: string

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { LIMITS } from '../vocabulary/limits.ts'
+import { LIMITS } from '../../vocabulary/limits.ts'
 import type { DomainEvent, EventDefinition, EventRouting, TopicDefinition } from './event.ts'
 
 /** The identities that place an event in the tree of organization, pod and inbox. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { DOMAIN_STATUSES } from '../../vocabulary/domains.ts'
-import { defineTopic, routingWithin } from '../topic.ts'
+import { DOMAIN_STATUSES } from '../vocabulary/domains.ts'
+import { defineTopic, routingWithin } from './definition/topic.ts'
 
 const at = z.iso.datetime()
 
