@@ -26,7 +26,7 @@ import {
 } from '@restante/testkit'
 import type { Config } from '../src/config.ts'
 import { service as mailIngest } from '../src/main.ts'
-import { type FakeDomainsDns, startFakeDomainsDns } from './fake-domains-dns.ts'
+import { type FakeDomainsDns, startFakeDomainsDns } from './peers/fake-domains-dns.ts'
 
 const SECRET = 'a secret of the test installation'
 export const DOMAIN = 'mail.test'
