@@ -100,6 +100,7 @@ function ownEnvironment(service: string, { settings, secretOf }: Place): Record<
         MX_HOST: `mx.${defaultDomain}`,
         SPF_INCLUDE: `spf.${defaultDomain}`,
         TRACKING_HOST: `track.${defaultDomain}`,
+        RETURN_PROBE: `127.0.0.1:${settings.port('smtp')}`,
         ALLOW_SPECIAL_USE_DOMAINS: 'true',
       }
     case 'websocket-fanout':

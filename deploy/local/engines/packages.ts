@@ -53,6 +53,7 @@ const peers: readonly Program[] = [
   },
   { what: 'Postfix', installed: () => onPath('postfix'), packages: ['postfix'] },
   { what: 'HAProxy', installed: () => onPath('haproxy'), packages: ['haproxy'] },
+  { what: 'pebble', installed: () => onPath('pebble'), packages: ['pebble'] },
   { what: 'kcat', installed: () => onPath('kcat'), packages: ['kcat'] },
   { what: 'Chromium', installed: () => onPath('chromium'), packages: ['chromium'] },
   {

@@ -10,6 +10,8 @@ import {
 } from '@restante/kit'
 import { env } from '@restante/service/configuration'
 import { z } from 'zod'
+import { acmeVariables } from './certificates/variables.ts'
+import { checkVariables } from './checks/variables.ts'
 import { setupVariables } from './setup/variables.ts'
 
 /** A host name in its compared form: lower case, without a dot at its end. */
@@ -43,6 +45,8 @@ export const configuration = configurationOf('domains-dns', { peers: ['gateway',
   .with(outboundVariables)
   .with(dnsVariables)
   .with(sharedDomainVariables)
+  .with(acmeVariables)
+  .with(checkVariables)
   .with(setupVariables)
   .with({
     variables,

@@ -1,12 +1,13 @@
 import { Timers } from '@restante/jobs'
 import { defineService, runService } from '@restante/kit'
-import type { CheckTimers } from './checks/timers.ts'
+import { openCertificates } from './certificates/open-certificates.ts'
 import { configuration } from './config.ts'
 import { KeyRing } from './keys/key-ring.ts'
 import { KeyRotation } from './keys/rotation.ts'
 import { openRoutes } from './open-routes.ts'
 import { ProofSweeper } from './registrations/proofs.ts'
 import { openTenancy } from './tenancy/open-tenancy.ts'
+import type { DomainTimers } from './timers/kinds.ts'
 
 /** Custom domains: registration, DNS records and their verification, signing keys, one-click setup. */
 export const service = defineService({
@@ -18,11 +19,13 @@ export const service = defineService({
       previous: config.previousEncryptionKeys,
       purpose: 'keys of domains',
     })
-    const timers = kit.use(new Timers<CheckTimers>({ db, redis: config.redis, log }))
+    const timers = kit.use(new Timers<DomainTimers>({ db, redis: config.redis, log }))
+    const settling = { outbox, installation: config.installation }
+    const certificates = openCertificates({ kit, timers, ring, settling }, config.certificates)
     kit.use(new KeyRotation({ db, ring, log }))
     kit.use(new ProofSweeper({ db, log }))
-    kit.use(openTenancy({ kafka, db, log, outbox, timers }))
-    await openRoutes(kit, config, { ring, timers })
+    kit.use(openTenancy({ kafka, db, log, outbox, timers, certificates }))
+    await openRoutes(kit, config, { ring, timers, certificates })
   },
 })
 

@@ -36,6 +36,19 @@ const variables = z.object({
     .describe('Further URLs of the API, which signed requests may use as well'),
   OPENAPI_FILE: env.string().optional().describe('OpenAPI document to serve; default: the one of this repository'),
 
+  TRACKING_HTTPS_PORT: env
+    .port()
+    .optional()
+    .describe(
+      'Port for HTTPS of tracking hosts of custom domains, reachable as port 443 of the TRACKING_HOST of domains-dns; default: not served',
+    ),
+  TRACKING_HTTP_PORT: env
+    .port()
+    .optional()
+    .describe(
+      'Port for HTTP of tracking hosts, reachable as port 80 of the same host: answers to the challenges of the certificate authority; default: not served',
+    ),
+
   TRUSTED_PROXIES: env
     .networks()
     .describe(
@@ -60,6 +73,9 @@ const variables = z.object({
   RATE_LIMIT_UNSUBSCRIBE: env
     .rate('60/h')
     .describe('Rate limit per link to unsubscribe; such requests need no API key'),
+  RATE_LIMIT_CHALLENGE: env
+    .rate('600/m')
+    .describe('Rate limit per client for answers to challenges of a certificate authority, on TRACKING_HTTP_PORT'),
   OTHER_REGION_URL: env
     .url()
     .optional()
@@ -139,6 +155,7 @@ export const configuration = configurationOf('gateway', { peers: UPSTREAMS })
       { defaultDomain, sharedDomains, publicUrl, redis, redisCache, systemSender, exemptLoopback },
     ) => ({
       internal: internalAddress(given),
+      trackingPorts: { https: given.TRACKING_HTTPS_PORT, http: given.TRACKING_HTTP_PORT },
       trustedProxies: given.TRUSTED_PROXIES,
       rateLimits: {
         redis: { ...redisCache, url: redisCache.url ?? redis.url },
@@ -188,6 +205,7 @@ function ratesOf(given: Given) {
     failedAuthentication: given.RATE_LIMIT_FAILED_AUTHENTICATION,
     download: given.RATE_LIMIT_DOWNLOAD,
     unsubscribe: given.RATE_LIMIT_UNSUBSCRIBE,
+    challenge: given.RATE_LIMIT_CHALLENGE,
   }
 }
 

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Caller } from '@restante/contracts/access'
-import { type InternalResponseOf, purgeOperations } from '@restante/contracts/internal'
+import { type InternalResponseOf, purgeOperations, type SetupResult } from '@restante/contracts/internal'
 import { isOperationId, type OperationId, operations } from '@restante/contracts/operations'
 import { CALLER_HEADER, type CallerClaims, verifyCaller } from '@restante/service/identity'
 
@@ -40,8 +40,15 @@ export class FakeUpstreams {
   /** Links to unsubscribe that lead to a delivery, with its recipient, and which of them were confirmed. */
   readonly links = new Map<string, string>()
   readonly unsubscribed: string[] = []
+  /** Results of setups at DNS providers, by their states; each is given once. */
+  readonly setups = new Map<string, SetupResult>()
   /** Tokens of images that were loaded. */
   readonly opened: string[] = []
+  /** Certificates of tracking hosts, and each question about one. */
+  readonly certificates = new Map<string, Readonly<Record<'chain' | 'private_key' | 'not_after', string>>>()
+  readonly askedHosts: string[] = []
+  /** Answers to challenges, by host and token. */
+  readonly challenges = new Map<string, string>()
   /** Services that still hold something of deleted inboxes, by the path at which they are asked. */
   readonly purging = new Set<string>()
   /** What they were asked about, in order. */
@@ -146,9 +153,23 @@ export class FakeUpstreams {
       case '/internal/opens/record':
         this.opened.push(document.token)
         return void response.end('{}')
+      case '/internal/certificates/find': {
+        this.askedHosts.push(document.host)
+        const certificate = this.certificates.get(document.host)
+        return void response.end(JSON.stringify({ ...(certificate !== undefined && { certificate }) }))
+      }
+      case '/internal/certificates/challenge': {
+        const key_authorization = this.challenges.get(`${document.host} ${document.token}`)
+        return void response.end(JSON.stringify({ ...(key_authorization !== undefined && { key_authorization }) }))
+      }
       case '/internal/domains/count': {
         const count = this.domainCounts.get(document.pod_id ?? document.organization_id) ?? 0
         return void response.end(JSON.stringify({ count }))
+      }
+      case '/internal/domains/complete-setup': {
+        const result = this.setups.get(document.state) ?? { outcome: 'unknown' }
+        this.setups.delete(document.state)
+        return void response.end(JSON.stringify(result))
       }
       case '/internal/domains/inbox-domain': {
         const outcome = this.inboxDomains.get(`${document.organization_id} ${document.name}`) ?? 'unknown'

@@ -1,3 +1,4 @@
+export * from './certificates.ts'
 export * from './delivery-queue.ts'
 export * from './domain-setup.ts'
 export * from './domains.ts'

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { InternalOperationDefinition } from '../definition/operation.ts'
 import type { ServiceName } from '../vocabulary/services.ts'
+import { certificateOperations } from './certificates.ts'
 import { deliveryQueueOperations } from './delivery-queue.ts'
 import { domainSetupOperations } from './domain-setup.ts'
 import { domainsInternalOperations } from './domains.ts'
@@ -20,6 +21,7 @@ export const internalOperations = {
   ...mailSendInternalOperations,
   ...deliveryQueueOperations,
   ...domainsInternalOperations,
+  ...certificateOperations,
   ...domainSetupOperations,
   ...domainsOperatorOperations,
   ...websocketFanoutInternalOperations,

@@ -1,13 +1,9 @@
 import type { Schedule } from '@restante/jobs'
 import type { Tx } from '@restante/service/database'
+import type { DomainTimers } from '../timers/kinds.ts'
 
-/** Kinds of timers of checks; the key of each is the uid of a registration. */
-export interface CheckTimers {
-  /** By the schedule (domains 7.2): keeps to the pace that all scheduled checks share. */
-  readonly 'domain-check': Record<string, never>
-  /** The first check, and that of an owner who waits for it: made at once. It schedules the next 'domain-check'. */
-  readonly 'domain-verify': Record<string, never>
-}
+/** The timers of checks are kinds among those of the service. */
+export type CheckTimers = DomainTimers
 
 /** Makes a check of a registration at once, or at a time by the schedule, in the transaction that wants it. */
 export async function scheduleCheck(tx: Tx, schedule: Schedule<CheckTimers>, uid: string, at?: Date): Promise<void> {

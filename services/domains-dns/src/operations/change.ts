@@ -2,6 +2,7 @@ import type { Schedule } from '@restante/jobs'
 import type { Outbox } from '@restante/messaging'
 import type { Database } from '@restante/service/database'
 import type { ServiceClient } from '@restante/service/http'
+import type { Certificates } from '../certificates/open-certificates.ts'
 import type { CheckTimers } from '../checks/timers.ts'
 import { findConflictingProvider } from '../providers/conflict.ts'
 import { trackingHostOf } from '../records/expected.ts'
@@ -12,6 +13,7 @@ export interface ChangeOptions {
   readonly db: Database
   readonly outbox: Outbox
   readonly timers: Schedule<CheckTimers>
+  readonly certificates: Pick<Certificates, 'drop'>
   readonly gateway: ServiceClient<'domains-dns'>
   readonly dns: Parameters<typeof findConflictingProvider>[0]
   readonly providers: Parameters<typeof findConflictingProvider>[2]

@@ -97,7 +97,10 @@ async function apply(deps: ChangeOptions, row: DomainRow, changes: Switches): Pr
     if (!locked) throw notFound('Domain')
     if (locked.version !== row.version) return undefined
     const records = recordsAfter(locked.records, changes)
-    const updated = await settle(tx, deps, locked, { ...changes, records, scheduled_from: now }, now)
+    const isDropped = changes.tracking_enabled === false
+    if (isDropped) await deps.certificates.drop(tx, row.uid)
+    const dropped = isDropped ? { certified_until: null } : {}
+    const updated = await settle(tx, deps, locked, { ...changes, ...dropped, records, scheduled_from: now }, now)
     await scheduleCheck(tx, deps.timers, row.uid)
     return updated
   })

@@ -16,7 +16,8 @@ export async function findConflictingProvider(
   return records.map(({ exchange }) => providerOf(exchange, providers)).find((found) => found !== undefined)
 }
 
-function providerOf(exchange: string, providers: readonly MailboxProvider[]): string | undefined {
+/** Display name of the mailbox provider that an MX host belongs to. */
+export function providerOf(exchange: string, providers: readonly MailboxProvider[]): string | undefined {
   const host = exchange.toLowerCase().replace(/\.$/, '')
   return providers.find(({ suffixes }) => suffixes.some((suffix) => isBelow(host, suffix)))?.name
 }

@@ -70,3 +70,9 @@ export function returnPathOf(name: string, { returnPathLabel }: Installation): s
 export function trackingHostOf(name: string): string {
   return `${TRACKING_LABEL}.${name}`
 }
+
+/** The domain of such a host; undefined when its name is that of none. */
+export function nameOfTrackingHost(host: string): string | undefined {
+  const prefix = `${TRACKING_LABEL}.`
+  return host.startsWith(prefix) ? host.slice(prefix.length) : undefined
+}

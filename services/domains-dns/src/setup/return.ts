@@ -1,12 +1,13 @@
 import type { InternalResponseOf } from '@restante/contracts/internal'
 import type { Schedule } from '@restante/jobs'
-import { pause } from '@restante/service/concurrency'
-import type { Database } from '@restante/service/database'
+import type { Database, Tx } from '@restante/service/database'
 import type { Logger } from '@restante/service/telemetry'
-import { type CheckTimers, scheduleCheck } from '../checks/timers.ts'
+import { awaitCheck, type RequestedCheck, requestCheck } from '../checks/request.ts'
+import type { CheckTimers } from '../checks/timers.ts'
 import type { Installation } from '../records/installation.ts'
 import { domainDocument } from '../registrations/document.ts'
 import { type DomainRow, findByUid, publicKeyOf } from '../registrations/store.ts'
+import { isHeldElsewhere, lockForSettling } from '../status/store.ts'
 import { takeSetup } from './store.ts'
 
 type SetupResult = InternalResponseOf<'domains-dns.completeSetup'>
@@ -17,44 +18,34 @@ export interface ReturnOptions {
   readonly installation: Installation
 }
 
-export interface Returned {
-  readonly state: string
-  readonly log: Logger
-  /** Ends the wait for the check. */
-  readonly signal: AbortSignal
-}
-
-/** How long a person waits for the result of the check, and how often it is looked for. */
-const WAIT_MS = 3_000
-const POLL_MS = 100
-
 /**
  * Ends the setup of a browser that comes back from the DNS provider (domains 9). What it brings proves nothing, a failure
- * included: a check of the records decides, and is queued in the transaction that ends the state. A crash before its commit
- * leaves the state, and one after it only the answer is lost.
+ * included: a check of the records decides, and is requested in the transaction that ends the state. A crash before its
+ * commit leaves the state, and one after it only the answer is lost.
  */
-export async function completeSetup(options: ReturnOptions, { state, log, signal }: Returned): Promise<SetupResult> {
-  const { db, timers } = options
+export async function completeSetup(options: ReturnOptions, state: string, log: Logger): Promise<SetupResult> {
+  const { db } = options
   const ended = await db.transaction(async (tx) => {
     const setup = await takeSetup(tx, state)
-    if (setup === undefined) return undefined
-    const row = await findByUid(tx, setup.domain_uid)
-    if (row !== undefined) await scheduleCheck(tx, timers, row.uid)
-    return { setup, row }
+    return setup && { setup, check: await check(tx, options, setup.domain_uid) }
   })
   if (ended === undefined) return { outcome: 'unknown' }
-  const { setup, row } = ended
-  log.info({ ...setup, deleted: row === undefined }, 'setup of a domain returned from its DNS provider')
-  const checked = row && (await checkedWithin(db, row, signal))
-  return checked === undefined ? { outcome: 'deleted' } : resultOf(options, checked)
+  const { setup, check: requested } = ended
+  log.info({ ...setup }, 'setup of a domain returned from its DNS provider')
+  if (requested !== undefined) await awaitCheck(db, requested)
+  const row = await findByUid(db, setup.domain_uid)
+  return row === undefined ? { outcome: 'deleted' } : resultOf(options, row)
 }
 
-/** The registration after its check, or as it is when the wait is over; undefined when it is deleted. */
-async function checkedWithin(db: Database, { uid, checks }: DomainRow, signal: AbortSignal) {
-  for (const end = performance.now() + WAIT_MS; ; await pause(POLL_MS, signal)) {
-    const row = await findByUid(db, uid)
-    if (row === undefined || row.checks > checks || performance.now() > end || signal.aborted) return row
-  }
+/**
+ * Requests a check of a registration, as its owner could.
+ * @returns undefined when it is deleted, or its name has been proven by another organization.
+ */
+async function check(tx: Tx, { timers }: ReturnOptions, uid: string): Promise<RequestedCheck | undefined> {
+  const row = await lockForSettling(tx, uid)
+  const now = new Date()
+  if (row === undefined || (await isHeldElsewhere(tx, row, now))) return undefined
+  return requestCheck(tx, timers, row, now)
 }
 
 async function resultOf({ db, installation }: ReturnOptions, row: DomainRow): Promise<SetupResult> {

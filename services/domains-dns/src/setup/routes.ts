@@ -11,7 +11,5 @@ export function setupRoutes(options: LinkOptions): Pick<Handlers<'domains-dns'>,
 export function returnRoutes(
   options: ReturnOptions,
 ): Pick<InternalHandlers<'domains-dns'>, 'domains-dns.completeSetup'> {
-  return {
-    'domains-dns.completeSetup': ({ body, log, signal }) => completeSetup(options, { state: body.state, log, signal }),
-  }
+  return { 'domains-dns.completeSetup': ({ body, log }) => completeSetup(options, body.state, log) }
 }

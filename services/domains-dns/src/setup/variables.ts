@@ -65,6 +65,7 @@ export const setupVariables = {
       template: templateOf(given),
       key: keyOf(given),
       keyLabel: given.DOMAIN_CONNECT_KEY_LABEL,
+      keyDomain: given.DOMAIN_CONNECT_KEY_DOMAIN?.toLowerCase().replace(/\.$/, ''),
       acceptedProviders: given.DOMAIN_CONNECT_PROVIDERS,
       port: given.DOMAIN_CONNECT_PORT,
       caFile: given.DOMAIN_CONNECT_CA_FILE,

@@ -53,57 +53,16 @@ export function lockRivals(tx: Tx, { name, organization_id }: DomainRow): Promis
   return tx.query(LOCK_RIVALS, name, organization_id)
 }
 
-/** The columns that a settlement writes. */
-const SAVE = sql<
-  never,
-  [
-    uid: string,
-    switches: [inbound: boolean, subdomains: boolean, feedback: boolean, tracking: boolean],
-    texts: [status: string, reason: string | null],
-    records: string,
-    sending: string,
-    sendingReady: boolean,
-    times: (string | null)[],
-    numbers: [failingChecks: number, checks: number, version: number],
-  ]
->(`
-  update domains set
-    inbound_enabled = ($2::boolean[])[1], subdomains_enabled = ($2::boolean[])[2],
-    feedback_enabled = ($2::boolean[])[3], tracking_enabled = ($2::boolean[])[4],
-    status = ($3::text[])[1], reason = ($3::text[])[2], records = $4::jsonb, sending_checks = $5::jsonb,
-    sending_ready = $6::boolean,
-    dkim_failing_since = ($7::timestamptz[])[1], converging_since = ($7::timestamptz[])[2],
-    failing_since = ($7::timestamptz[])[3], verified_at = ($7::timestamptz[])[4],
-    last_verified_at = ($7::timestamptz[])[5], lost_at = ($7::timestamptz[])[6], barred_at = ($7::timestamptz[])[7],
-    certified_until = ($7::timestamptz[])[8], scheduled_from = ($7::timestamptz[])[9],
-    checked_at = ($7::timestamptz[])[10], updated_at = ($7::timestamptz[])[11],
-    failing_checks = ($8::int[])[1], checks = ($8::int[])[2], version = ($8::int[])[3]
-  where uid = $1`)
+/** The columns that a settlement writes: all that can change, except the lease and the requests of owners. */
+const SETTLED = `inbound_enabled, subdomains_enabled, feedback_enabled, tracking_enabled, status, reason, records,
+  sending_checks, sending_ready, dkim_failing_since, converging_since, failing_checks, failing_since, verified_at,
+  last_verified_at, lost_at, barred_at, certified_until, scheduled_from, checked_at, checks, version, updated_at`
+const SAVE = sql<never, [uid: string, row: string]>(
+  `update domains set (${SETTLED}) = (select ${SETTLED} from jsonb_populate_record(null::domains, $2::jsonb))
+    where uid = $1`,
+)
 
-/** Writes everything of a registration that can change, except its lease. */
+/** Writes a registration as it is settled. */
 export async function save(tx: Tx, row: DomainRow): Promise<void> {
-  const times = [
-    row.dkim_failing_since,
-    row.converging_since,
-    row.failing_since,
-    row.verified_at,
-    row.last_verified_at,
-    row.lost_at,
-    row.barred_at,
-    row.certified_until,
-    row.scheduled_from,
-    row.checked_at,
-    row.updated_at,
-  ].map((time) => time?.toISOString() ?? null)
-  await tx.query(
-    SAVE,
-    row.uid,
-    [row.inbound_enabled, row.subdomains_enabled, row.feedback_enabled, row.tracking_enabled],
-    [row.status, row.reason],
-    JSON.stringify(row.records),
-    JSON.stringify(row.sending_checks),
-    row.sending_ready,
-    times,
-    [row.failing_checks, row.checks, row.version],
-  )
+  await tx.query(SAVE, row.uid, JSON.stringify(row))
 }

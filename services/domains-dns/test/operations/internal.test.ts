@@ -2,10 +2,11 @@ import { createPublicKey, createSign, createVerify, randomUUID } from 'node:cryp
 import { internalOperations } from '@restante/contracts/internal'
 import { queryRows } from '@restante/testkit'
 import { type Fixture, newName, startFixture, tenant } from '../support/fixture.ts'
+import { withoutChecks } from '../support/without-checks.ts'
 
 let fixture: Fixture
 beforeAll(async () => {
-  fixture = await startFixture({ RETURN_HOST: 'bounces.restante.test' })
+  fixture = await withoutChecks(await startFixture({ RETURN_HOST: 'bounces.restante.test' }))
 })
 afterAll(() => fixture.stop())
 

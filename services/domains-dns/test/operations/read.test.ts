@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto'
 import type { Caller } from '@restante/contracts/access'
 import { queryRows } from '@restante/testkit'
 import { type Fixture, newName, startFixture, tenant } from '../support/fixture.ts'
+import { withoutChecks } from '../support/without-checks.ts'
 
 let fixture: Fixture
 beforeAll(async () => {
-  fixture = await startFixture()
+  fixture = await withoutChecks(await startFixture())
 })
 afterAll(() => fixture.stop())
 

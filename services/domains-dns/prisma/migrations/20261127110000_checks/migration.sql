@@ -1,5 +1,7 @@
 -- AlterTable
-ALTER TABLE "domains" ADD COLUMN     "sending_checks" JSONB NOT NULL DEFAULT '{}';
+ALTER TABLE "domains" ADD COLUMN     "requested_at" TIMESTAMPTZ(3),
+ADD COLUMN     "sending_checks" JSONB NOT NULL DEFAULT '{}',
+ADD COLUMN     "wanted_checks" INTEGER NOT NULL DEFAULT 0;
 
 -- CreateTable
 CREATE TABLE "query_pace" (

@@ -19,6 +19,7 @@ export type Page =
 const STYLE = `
 ul{margin:0 0 1rem;padding:0;list-style:none;border-top:1px solid var(--line)}
 li{padding:.6rem 0;border-bottom:1px solid var(--line);overflow-wrap:anywhere}
+ul:last-child{margin:0}
 li b{display:block}
 li.open{padding-left:.75rem;border-left:4px solid var(--main)}
 `
@@ -69,7 +70,7 @@ function returnedContent(result: Returned, report: Report): { title: string; con
   if (result.records.every(({ status }) => status === 'VALID')) {
     return {
       title: 'All DNS records are published',
-      content: `<p role="status">The last checks of ${domain} run by themselves and take a few minutes. You can close this page.</p>`,
+      content: `<p role="status">The last checks of ${domain} run automatically and take a few minutes. You can close this page.</p>`,
     }
   }
   return { title: TITLES[report.kind], content: `${summary(result, report, domain)}${listOf(result.records)}` }
@@ -83,20 +84,24 @@ const TITLES = {
 
 function summary({ records }: Returned, report: Report, domain: string): string {
   const found = records.filter(({ status }) => status === 'VALID').length
+  const correction = records.some(({ status }) => status === 'INVALID')
+    ? ' A record that has another value must be corrected at your DNS provider.'
+    : ''
   const count = `${found} of ${records.length} DNS records of ${domain} were found.`
   switch (report.kind) {
     case 'applied':
-      return `<p role="status">${count}</p><p>New records often need some minutes, and up to a day where an old one was replaced. They are checked again by themselves; you can close this page.</p>`
+      return `<p role="status">${count}</p><p>New records are often visible within minutes; a record that replaces an old one can take a day. Checks continue automatically, so you can close this page.${correction}</p>`
     case 'cancelled':
-      return `<p role="status">${count}</p><p>To publish the rest, get a new setup link where you started, or enter the records at your DNS provider by hand.</p>`
+      return `<p role="status">${count}</p><p>To publish the rest, get a new setup link where you started, or enter the records at your DNS provider yourself.</p>`
     case 'failed': {
-      const reported = report.code === undefined ? '' : ` It reported <code>${escapeHtml(report.code)}</code>.`
-      return `<p role="status">${count}${reported}</p><p>Try again later with a new setup link, or enter the records at your DNS provider by hand.</p>`
+      const reported =
+        report.code === undefined ? '' : ` The provider reported <code>${escapeHtml(report.code)}</code>.`
+      return `<p role="status">${count}${reported}</p><p>Try again later with a new setup link, or enter the records at your DNS provider yourself.</p>`
     }
   }
 }
 
-const FOUND = { VALID: 'Found', MISSING: 'Not found yet', INVALID: 'Has another value' } as const
+const FOUND = { VALID: 'Found', MISSING: 'Not found', INVALID: 'Has another value' } as const
 
 function listOf(records: readonly Record[]): string {
   const items = records.map(

@@ -1,0 +1,80 @@
+import type { Timers } from '@restante/jobs'
+import { jitteredBackoff } from '@restante/service/concurrency'
+import type { Database, Tx } from '@restante/service/database'
+import type { Handlers } from '@restante/service/http'
+import { SharedPace } from '../dns/pace.ts'
+import type { Resolvers } from '../dns/resolvers.ts'
+import type { KeyRing } from '../keys/key-ring.ts'
+import type { MailboxProvider } from '../providers/table.ts'
+import type { DomainRow } from '../registrations/store.ts'
+import { returnHosts } from '../sending-checks/return-hosts.ts'
+import { checkSending } from '../sending-checks/sending-checks.ts'
+import type { SettleOptions } from '../status/settle.ts'
+import { Checker, type Pacing } from './checker.ts'
+import { verifyRoutes } from './routes.ts'
+import type { CheckTimers } from './timers.ts'
+import type { ProbeTarget } from './variables.ts'
+
+export interface ChecksOptions extends SettleOptions {
+  readonly db: Database
+  readonly timers: Timers<CheckTimers>
+  readonly ring: KeyRing
+  readonly resolvers: Resolvers
+  readonly providers: readonly MailboxProvider[]
+  /** Called in the transaction of a check, with the registration as the check leaves it. */
+  readonly checked: (tx: Tx, row: DomainRow) => Promise<void>
+}
+
+export interface CheckSettings {
+  readonly checkQueriesPerSecond: number
+  readonly outboundAddresses: readonly string[]
+  readonly returnProbe: ProbeTarget | 'off' | undefined
+}
+
+/** Checks of one process at once: each waits most of its time, for DNS or for its turn. */
+const CONCURRENCY = 4
+/** A scheduled check waits for the pace, which all processes share. */
+const SCHEDULED = { attemptMs: 110_000, leaseMs: 120_000 }
+const REQUESTED = { attemptMs: 25_000, leaseMs: 30_000 }
+const OWN_FAILURE = { firstMs: 2_000, longestMs: 60_000 }
+
+/** Registers the work of checks with the timers. @returns the operations on them. */
+export function openChecks(
+  options: ChecksOptions,
+  settings: CheckSettings,
+): Pick<Handlers<'domains-dns'>, 'domains.verify'> {
+  const { db, timers, ring, resolvers, installation } = options
+  const { outboundAddresses, returnProbe = { host: installation.returnHost, port: 25 } } = settings
+  const sending = {
+    db,
+    ring,
+    installation,
+    outboundAddresses,
+    hosts: returnProbe === 'off' ? undefined : returnHosts(resolvers, returnProbe),
+  }
+  const checker = new Checker({
+    ...options,
+    quorum: resolvers.quorum,
+    checkSending: (row, ask, signal) => checkSending(sending, row, ask, signal),
+  })
+  const pace = new SharedPace(db, settings.checkQueriesPerSecond)
+  const work = (kind: keyof CheckTimers, attemptMs: number, pacing: Pacing) =>
+    timers.work(
+      kind,
+      {
+        concurrency: CONCURRENCY,
+        attemptMs,
+        retry: (attempt) => new Date(Date.now() + jitteredBackoff(attempt, OWN_FAILURE)),
+      },
+      checker.handler(pacing),
+    )
+  work('domain-check', SCHEDULED.attemptMs, {
+    leaseMs: SCHEDULED.leaseMs,
+    askWith: (signal) => resolvers.pacedBy(pace, signal),
+  })
+  work('domain-verify', REQUESTED.attemptMs, {
+    leaseMs: REQUESTED.leaseMs,
+    askWith: () => (question) => resolvers.askAll(question),
+  })
+  return verifyRoutes(options)
+}
