@@ -3,7 +3,7 @@ import type { Database, Tx } from '@restante/service/database'
 import { Counter } from 'prom-client'
 import type { AskAll } from '../dns/resolvers.ts'
 import { requiredKinds } from '../records/expected.ts'
-import { type DomainRow, publicKeyOf } from '../registrations/store.ts'
+import { type DomainRow, publishedKeyOf } from '../registrations/store.ts'
 import { countCheck } from '../status/failing.ts'
 import { nextCheck } from '../status/schedule.ts'
 import { type SettleOptions, settle } from '../status/settle.ts'
@@ -64,10 +64,10 @@ export class Checker {
     const { db, checkSending } = this.#options
     const { signal } = attempt
     try {
-      const publicKey = await publicKeyOf(db, leased.row.uid)
+      const key = await publishedKeyOf(db, leased.row.uid)
       const ask = pacing.askWith(signal)
       const inspecting = { ...this.#options, ask, checkSending: (row: DomainRow) => checkSending(row, ask, signal) }
-      const findings = await inspect(inspecting, leased.row, publicKey)
+      const findings = await inspect(inspecting, leased.row, key)
       signal.throwIfAborted()
       await attempt.run((tx) => this.#conclude(tx, attempt, leased, findings))
     } catch (error) {

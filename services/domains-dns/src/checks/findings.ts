@@ -2,7 +2,7 @@ import type { AskAll } from '../dns/resolvers.ts'
 import type { JudgeOptions } from '../matching/families/verdict.ts'
 import type { MailboxProvider } from '../providers/table.ts'
 import type { RecordCheck, RecordChecks, SendingChecks } from '../records/checks.ts'
-import { type ExpectedRecord, expectedRecords, type RecordKind } from '../records/expected.ts'
+import { type ExpectedRecord, expectedRecords, type PublishedKey, type RecordKind } from '../records/expected.ts'
 import type { Installation } from '../records/installation.ts'
 import type { DomainRow } from '../registrations/store.ts'
 import { explain } from './explain.ts'
@@ -28,8 +28,8 @@ export interface InspectOptions {
 }
 
 /** Asks DNS for every record of a registration, and checks sending once all are valid. It writes nothing. */
-export async function inspect(options: InspectOptions, row: DomainRow, publicKey: string): Promise<Findings> {
-  const expected = expectedRecords(row, publicKey, options.installation)
+export async function inspect(options: InspectOptions, row: DomainRow, key: PublishedKey): Promise<Findings> {
+  const expected = expectedRecords(row, key, options.installation)
   const found = await Promise.all(expected.map((record) => inspectRecord(options, row, record, expected)))
   const checks = found.flatMap((check, index) => {
     const kind = expected[index]?.kind

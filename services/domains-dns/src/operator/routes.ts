@@ -10,7 +10,7 @@ import { findEverywhere } from '../registrations/find.ts'
 import { type DomainRow, findByUid } from '../registrations/store.ts'
 import { type SettleOptions, settle } from '../status/settle.ts'
 import { lockForSettling } from '../status/store.ts'
-import { listEverything, nextChecks, publicKeys } from './store.ts'
+import { listEverything, nextChecks, publishedKeys } from './store.ts'
 
 export interface OperatorRouteOptions extends SettleOptions {
   readonly db: Database
@@ -79,7 +79,7 @@ function operatorDomain(row: DomainRow): OperatorDomain {
 
 async function shown({ db, installation }: OperatorRouteOptions, rows: readonly DomainRow[]): Promise<ShownDomain[]> {
   const uids = rows.map(({ uid }) => uid)
-  const [due, keys] = await Promise.all([nextChecks(db, uids), publicKeys(db, uids)])
+  const [due, keys] = await Promise.all([nextChecks(db, uids), publishedKeys(db, uids)])
   return rows.flatMap((row) => {
     const [nextCheck, key] = [due.get(row.uid), keys.get(row.uid)]
     // It was deleted since it was read.
