@@ -40,7 +40,9 @@ export function operatorRoutes(deps: OperatorRouteOptions): Internal {
         if (!row) return undefined
         if ((row.barred_at !== null) === barred) return false
         const now = new Date()
-        await settle(tx, deps, row, { barred_at: barred ? now : null }, now)
+        await settle(tx, deps, row, barred ? { barred_at: now } : { barred_at: null, scheduled_from: now }, now)
+        // Its checks may have ended while it was barred, and what they found be old.
+        if (!barred) await scheduleCheck(tx, timers, uid)
         return true
       })
       if (changed)
