@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Caller } from '@restante/contracts/access'
-import { type InternalResponseOf, purgeOperations } from '@restante/contracts/internal'
+import { type InternalResponseOf, purgeOperations, type SetupResult } from '@restante/contracts/internal'
 import { isOperationId, type OperationId, operations } from '@restante/contracts/operations'
 import { CALLER_HEADER, type CallerClaims, verifyCaller } from '@restante/service/identity'
 
@@ -40,6 +40,8 @@ export class FakeUpstreams {
   /** Links to unsubscribe that lead to a delivery, with its recipient, and which of them were confirmed. */
   readonly links = new Map<string, string>()
   readonly unsubscribed: string[] = []
+  /** Results of setups at DNS providers, by their states; each is given once. */
+  readonly setups = new Map<string, SetupResult>()
   /** Tokens of images that were loaded. */
   readonly opened: string[] = []
   /** Certificates of tracking hosts, and each question about one. */
@@ -147,6 +149,11 @@ export class FakeUpstreams {
         return void response.end(
           JSON.stringify(recipient === undefined ? {} : { unsubscribe: { recipient, suppressed } }),
         )
+      }
+      case '/internal/domains/complete-setup': {
+        const result = this.setups.get(document.state) ?? { outcome: 'unknown' }
+        this.setups.delete(document.state)
+        return void response.end(JSON.stringify(result))
       }
       case '/internal/opens/record':
         this.opened.push(document.token)

@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import { spf } from 'mailauth/lib/spf/index.js'
 import type { SendingOutcome } from '../records/checks.ts'
 import type { MailauthResolver } from './mailauth-resolver.ts'
-import { probeRecipient } from './recipient-probe.ts'
+import { type ProbedHost, probeRecipient } from './recipient-probe.ts'
 
 /** For SPF of all addresses: what receivers allow at least (RFC 7208 4.6.4). */
 const SPF_MS = 20_000
@@ -14,11 +14,6 @@ export interface MailFromOptions {
   readonly hosts: (() => Promise<readonly ProbedHost[]>) | undefined
   /** For SPF of all addresses; what takes longer gives no answer. Default 20,000. */
   readonly spfMs?: number
-}
-
-export interface ProbedHost {
-  readonly address: string
-  readonly port: number
 }
 
 /**
