@@ -32,7 +32,7 @@ function look(domain: DomainRow) {
     providers: MAILBOX_PROVIDERS,
     checkSending: async () => ({ dkim: 'passed', mail_from: 'passed' }),
   }
-  return inspect(options, domain, KEY)
+  return inspect(options, domain, { selector: 'svc1', publicKey: KEY })
 }
 
 function publishAll({ name }: DomainRow): void {
