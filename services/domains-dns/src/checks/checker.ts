@@ -21,7 +21,7 @@ const checksTotal = new Counter({
 /** How soon a check that finds another one running looks again. */
 const BUSY_MS = 500
 
-export interface CheckerOptions extends SettleOptions, Omit<InspectOptions, 'ask' | 'checkSending'> {
+export interface CheckerOptions extends SettleOptions, Omit<InspectOptions, 'ask' | 'checkSending' | 'keepsHints'> {
   readonly db: Database
   readonly timers: Schedule<CheckTimers>
   readonly checkSending: (
@@ -37,6 +37,8 @@ export interface Pacing {
   /** How long a check is alone: longer than an attempt may take. */
   readonly leaseMs: number
   readonly askWith: (signal: AbortSignal) => AskAll
+  /** Age of the schedule from which hints are kept. */
+  readonly keepsHintsAfterMs: number
 }
 
 /**
@@ -66,7 +68,12 @@ export class Checker {
     try {
       const key = await publishedKeyOf(db, leased.row.uid)
       const ask = pacing.askWith(signal)
-      const inspecting = { ...this.#options, ask, checkSending: (row: DomainRow) => checkSending(row, ask, signal) }
+      const inspecting = {
+        ...this.#options,
+        ask,
+        checkSending: (row: DomainRow) => checkSending(row, ask, signal),
+        keepsHints: Date.now() - leased.row.scheduled_from.getTime() > pacing.keepsHintsAfterMs,
+      }
       const findings = await inspect(inspecting, leased.row, key)
       signal.throwIfAborted()
       await attempt.run((tx) => this.#conclude(tx, attempt, leased, findings))

@@ -38,6 +38,8 @@ const SCHEDULED = { concurrency: 4, attemptMs: 110_000, leaseMs: 120_000 }
  * of others. Such a check takes half a minute: two questions of 4 s, then SPF, which has 20 s.
  */
 const REQUESTED = { concurrency: 32, attemptMs: 45_000, leaseMs: 50_000 }
+/** In this time an owner who publishes records looks at what each check says. */
+const KEEPS_HINTS_AFTER_MS = 60 * 60_000
 const OWN_FAILURE = { firstMs: 2_000, longestMs: 60_000 }
 
 /** Registers the work of checks with the timers. @returns the operations on them. */
@@ -73,10 +75,12 @@ export function openChecks(
   work('domain-check', SCHEDULED, {
     leaseMs: SCHEDULED.leaseMs,
     askWith: (signal) => resolvers.pacedBy(pace, signal),
+    keepsHintsAfterMs: KEEPS_HINTS_AFTER_MS,
   })
   work('domain-verify', REQUESTED, {
     leaseMs: REQUESTED.leaseMs,
     askWith: () => (question) => resolvers.askAll(question),
+    keepsHintsAfterMs: Number.POSITIVE_INFINITY,
   })
   return verifyRoutes(options)
 }
