@@ -37,7 +37,7 @@ const SCHEDULED = { concurrency: 4, attemptMs: 110_000, leaseMs: 120_000 }
  * Those that an owner waits for are many, so that name servers that are as slow as they can be do not hold up the domains
  * of others. Such a check takes half a minute: two questions of 4 s, then SPF, which has 20 s.
  */
-const REQUESTED = { concurrency: 32, attemptMs: 45_000, leaseMs: 50_000 }
+const REQUESTED = { concurrency: 16, attemptMs: 45_000, leaseMs: 50_000 }
 /** In this time an owner who publishes records looks at what each check says. */
 const KEEPS_HINTS_AFTER_MS = 60 * 60_000
 const OWN_FAILURE = { firstMs: 2_000, longestMs: 60_000 }
