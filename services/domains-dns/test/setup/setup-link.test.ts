@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from '@restante/service/database'
 import { newName, tenant } from '../support/fixture.ts'
+import { withoutChecks } from '../support/without-checks.ts'
 import { KEY_LABEL, PUBLIC_URL, type SetupFixture, startSetup } from './support.ts'
 
 let service: SetupFixture
 beforeAll(async () => {
   service = await startSetup()
+  await withoutChecks(service)
 }, 60_000)
 afterAll(() => service.stop(), 60_000)
 beforeEach(() => {
