@@ -24,15 +24,16 @@ function registered(values: Partial<DomainRow> = {}): DomainRow {
   return row({ name: `n${++names}.example`, ...values })
 }
 
-function look(domain: DomainRow) {
+function look(domain: DomainRow, keepsHints = false) {
   const options: InspectOptions = {
     ask: (question) => resolvers.askAll(question),
     quorum: resolvers.quorum,
     installation: INSTALLATION,
     providers: MAILBOX_PROVIDERS,
     checkSending: async () => ({ dkim: 'passed', mail_from: 'passed' }),
+    keepsHints,
   }
-  return inspect(options, domain, KEY)
+  return inspect(options, domain, { selector: 'svc1', publicKey: KEY })
 }
 
 function publishAll({ name }: DomainRow): void {
@@ -137,6 +138,23 @@ describe('the tracking CNAME', () => {
 })
 
 describe('the hints', () => {
+  it('are kept without further questions where nothing has changed, and looked for again where something has', async () => {
+    const domain = registered()
+    zone.set(`mail.${domain.name}.${domain.name}`, MX)
+    const first = (await look(domain)).records
+    expect(first.return_mx?.hint).toContain('appends the domain')
+    const before = { ...domain, records: first }
+    zone.questions.length = 0
+    const kept = (await look(before, true)).records
+    expect(zone.questions).toHaveLength(5)
+    expect(kept.return_mx?.hint).toBe(first.return_mx?.hint)
+    zone.remove(`mail.${domain.name}.${domain.name}`)
+    zone.set(`mail.${domain.name}`, { ...MX, exchange: 'else.test' })
+    expect((await look(before, true)).records.return_mx?.hint).toContain('else.test')
+    zone.remove(`mail.${domain.name}`)
+    expect((await look(before)).records.return_mx?.hint).toBeUndefined()
+  })
+
   it('come from what is published at other names', async () => {
     const domain = registered()
     const { name } = domain

@@ -52,6 +52,19 @@ describe('Resolvers', () => {
     expect(zones.first.questions.filter(({ name }) => name === 'silent.test')).toHaveLength(2)
   })
 
+  it('keep 100 records of a huge answer, and each text in one piece', async () => {
+    const alone = new Resolvers({ servers: [zones.first.address] })
+    const hosts = Array.from({ length: 900 }, (_, index) => `mx${index}.huge.test`)
+    zones.first.set('huge.test', ...hosts.map((exchange) => ({ type: 'MX', exchange, priority: 1 }) as const))
+    zones.first.set('long.test', { type: 'TXT', data: 'x'.repeat(2_000) })
+    const answer = await alone.ask({ name: 'huge.test', type: 'MX' })
+    expect(answer.kind === 'records' && answer.records.length).toBe(100)
+    expect(await alone.ask({ name: 'long.test', type: 'TXT' })).toEqual({
+      kind: 'records',
+      records: [['x'.repeat(2_000)]],
+    })
+  })
+
   it('take a server that cannot be reached for a failure', async () => {
     const unreachable = new Resolvers({ servers: [`127.0.0.1:${await freePort()}`] })
     expect(await unreachable.ask({ name: 'unreachable.test', type: 'A' })).toMatchObject({ kind: 'failed' })
