@@ -5,7 +5,7 @@ import { type Kafka, Projection } from '@restante/messaging'
 import type { Database } from '@restante/service/database'
 import type { ServiceClient } from '@restante/service/http'
 import { holdScopes } from '@restante/tenancy'
-import { NOTHING_LEFT, registrations, registrationStateOf } from './registrations.ts'
+import { NOTHING_LEFT, registrationStateOf, registrations } from './registrations.ts'
 
 type DomainsTopic = Topic<'domains.state'>
 

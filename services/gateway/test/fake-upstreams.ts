@@ -113,7 +113,10 @@ export class FakeUpstreams {
   }
 
   #queued(path: string, body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-    this.queueCalls.push({ path: path.replace(/^\/internal\/(delivery-queue|webhook-log)\//, ''), body })
+    this.queueCalls.push({
+      path: path.replace(/^\/internal\/(delivery-queue|webhook-log|domains-operator|dmarc)\//, ''),
+      body,
+    })
     const answer = this.queueAnswers.shift()
     if (answer === undefined) throw new Error(`no answer is scripted for ${path}`)
     return answer
@@ -188,6 +191,11 @@ export class FakeUpstreams {
       case '/internal/delivery-queue/hold':
       case '/internal/delivery-queue/release':
       case '/internal/delivery-queue/holds':
+      case '/internal/domains-operator/list':
+      case '/internal/domains-operator/show':
+      case '/internal/domains-operator/bar':
+      case '/internal/domains-operator/check':
+      case '/internal/dmarc/list':
       case '/internal/webhook-log/list':
       case '/internal/webhook-log/replay':
       case '/internal/webhook-log/replay-range':

@@ -35,8 +35,8 @@ export type ShownDomain = z.infer<typeof shownDomain>
 /** Mail that receivers say they got from a domain on one day. */
 const dmarcCount = z.object({
   day: z.iso.date(),
-  reporter: z.string().meta({ description: 'Organization that sent the report.' }),
-  authenticated: z.boolean().meta({ description: 'Whether the mail of the report itself came from this reporter.' }),
+  reporter: z.string().meta({ description: 'Domain of the sender of the report.' }),
+  authenticated: z.boolean().meta({ description: 'Whether it was authenticated; else anybody may have written it.' }),
   source_ip: z.string(),
   disposition: z.string().meta({ description: 'What the receiver did: `none`, `quarantine`, `reject`, `pass`.' }),
   dkim: z.string().meta({ description: 'Whether an aligned signature passed.' }),

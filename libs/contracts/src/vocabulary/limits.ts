@@ -64,6 +64,14 @@ export const LIMITS = {
     /** A request to verify waits this long for its check to end. */
     verifyWait: 3 * SECOND,
   },
+  /** DMARC reports about custom domains (domains 3). */
+  dmarc: {
+    reading: { inflatedBytes: 10 * MB, ratio: 200, rows: 1_000, members: 10 },
+    /** Rows of counts of a domain and day, from authenticated senders and from others. */
+    rowsPerDay: { authenticated: 5_000, others: 1_000 },
+    /** Counts are kept this long. */
+    kept: 90 * DAY,
+  },
   /** API keys (identity 3). */
   apiKey: {
     perOrganization: 1000,

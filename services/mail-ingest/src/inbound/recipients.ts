@@ -73,16 +73,14 @@ export class RecipientLookup {
 
   /** @throws UpstreamError when the owner does not answer within 2 s, or the inbox of the operator does not exist. */
   async find(given: string): Promise<Recipient> {
-    const own = this.#addresses.find(given) ?? (await this.#postmaster(given))
-    if (own?.kind === 'operator' && this.#operator.isInside) return this.#inboxOfOperator(given)
-    return own ?? (await this.findHosted(given))
-  }
-
-  async #postmaster(given: string): Promise<ServiceRecipient | undefined> {
+    const own = this.#addresses.find(given)
+    if (own?.kind === 'operator') return this.#operatorUnder(given)
+    if (own !== undefined) return own
+    const hosted = await this.findHosted(given)
+    if (hosted.kind !== 'unknown') return hosted
     const { local, domain } = partsOf(given)
-    if (local !== POSTMASTER) return undefined
-    const taken = await this.#asksOwner(domain, (registrations) => isReturnPath(domain, registrations))
-    return taken ? { kind: 'operator', given } : undefined
+    const isForOperator = local === POSTMASTER && (await this.#isSo(domain, (found) => isReturnPath(domain, found)))
+    return isForOperator ? this.#operatorUnder(given) : hosted
   }
 
   /** Resolves an address that is none of the installation itself. @throws UpstreamError as `find` does. */
@@ -94,7 +92,7 @@ export class RecipientLookup {
       const receiver = await this.#receiver(domain, answer, registrations)
       return receiver ? { kind: 'inbox', given, answer: receiver, askedAt } : { kind: 'unknown', given, why: 'domain' }
     }
-    if (local === DMARC_REPORTS && (await this.#asksOwner(domain, (found) => takesDmarcReports(domain, found))))
+    if (local === DMARC_REPORTS && (await this.#isSo(domain, (found) => takesDmarcReports(domain, found))))
       return { kind: 'dmarc', given }
     return { kind: 'unknown', given, why: nobodyReceives(domain, registrations) ? 'domain' : 'mailbox' }
   }
@@ -104,7 +102,11 @@ export class RecipientLookup {
    * now. Where there are several, and where none seems to receive mail, the owner of domains is asked: its newest change
    * may not have arrived here.
    */
-  async #receiver(domain: string, answer: HostedAnswer, known: readonly Registration[]): Promise<HostedAnswer | undefined> {
+  async #receiver(
+    domain: string,
+    answer: HostedAnswer,
+    known: readonly Registration[],
+  ): Promise<HostedAnswer | undefined> {
     const { others = [], ...first } = answer
     if (this.#domains.isOwn(domain)) return first
     if (others.length === 0 && !refusesMail(domain, first.organization_id, known)) return first
@@ -116,8 +118,12 @@ export class RecipientLookup {
   }
 
   /** Whether something holds of the registrations of a domain, as far as they are known here, or else of the owner's. */
-  async #asksOwner(domain: string, holds: (registrations: readonly Registration[]) => boolean): Promise<boolean> {
-    return holds(await this.#domains.of(domain)) || holds(await this.#domains.ofOwner(domain))
+  async #isSo(domain: string, judge: (registrations: readonly Registration[]) => boolean): Promise<boolean> {
+    return judge(await this.#domains.of(domain)) || judge(await this.#domains.ofOwner(domain))
+  }
+
+  async #operatorUnder(given: string): Promise<Recipient> {
+    return this.#operator.isInside ? this.#inboxOfOperator(given) : { kind: 'operator', given }
   }
 
   /**

@@ -8,7 +8,8 @@ export type XmlAttributes = Readonly<Record<string, string>>
 /** Callbacks in the order of the document. Names are as written, with their prefix. */
 export interface XmlVisitor {
   open?(name: string, attributes: XmlAttributes): void
-  close?(name: string): void
+  /** @param isImplied its end is missing: something around it ends, or the document. */
+  close?(name: string, isImplied: boolean): void
   text?(value: string): void
   /** Once true, the rest is not read. */
   readonly isDone?: boolean
@@ -27,9 +28,9 @@ export async function readXml(content: AsyncIterable<Buffer>, visitor: XmlVisito
         if (++open > depth) throw new UnreadableDocumentError('damaged')
         if (!visitor.isDone) visitor.open?.(name, attributes)
       },
-      onclosetag(name) {
+      onclosetag(name, isImplied) {
         open--
-        if (!visitor.isDone) visitor.close?.(name)
+        if (!visitor.isDone) visitor.close?.(name, isImplied)
       },
       ontext(value) {
         if (!visitor.isDone) visitor.text?.(value)

@@ -1,0 +1,4 @@
+import { serve } from '../worker/serve.ts'
+import { readAggregate } from './read-aggregate.ts'
+
+serve(readAggregate)
