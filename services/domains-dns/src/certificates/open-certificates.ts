@@ -59,7 +59,7 @@ export function openCertificates(
     const authority = new Authority({ settings: acme, accounts, challenges: challengeStore(db) })
     new Ordering({ db, log, authority, certificates, dropping, settling }).register(timers)
     new Revoking({ db, log, authority }).register(timers)
-    kit.use(new CertificateSweeper({ db, log, timers, certificates }))
+    kit.use(new CertificateSweeper({ db, log, timers, certificates, accounts }))
   }
   return {
     handlers: certificateRoutes(db, certificates),
