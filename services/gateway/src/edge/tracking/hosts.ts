@@ -2,6 +2,7 @@ import { createSecureContext, type SecureContext } from 'node:tls'
 import { UpstreamError } from '@restante/service/errors'
 import type { ServiceClient } from '@restante/service/http'
 import { LRUCache } from 'lru-cache'
+import { trackingHostName } from './host-name.ts'
 
 /** A renewed certificate is in use after this time. */
 const FRESH_MS = 5 * 60_000
@@ -12,9 +13,6 @@ const MOST_KNOWN = 1_000
 const MOST_UNKNOWN = 10_000
 /** Most questions at a time about hosts that are not known. Anybody can ask for any name. */
 const MOST_ASKED = 64
-
-const HOST = /^[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})+$/
-const HOST_LENGTH = 253
 
 interface Certified {
   readonly context: SecureContext
@@ -45,8 +43,8 @@ export class TrackingHosts {
    * @throws UpstreamError when the owner does not answer, or too much is asked of it.
    */
   async contextOf(name: string): Promise<SecureContext | undefined> {
-    const host = name.toLowerCase()
-    if (host.length > HOST_LENGTH || !HOST.test(host)) return undefined
+    const host = trackingHostName(name)
+    if (host === undefined) return undefined
     const known = this.#known.get(host)
     if (known !== undefined && known.freshUntil > Date.now()) return known.context
     if (known === undefined && this.#unknown.has(host)) return undefined
