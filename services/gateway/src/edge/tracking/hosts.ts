@@ -8,6 +8,8 @@ import { trackingHostName } from './host-name.ts'
 const FRESH_MS = 5 * 60_000
 /** How long a host counts as unknown. Short, because a certificate may be issued in the meantime. */
 const UNKNOWN_MS = 10_000
+/** How long a known certificate is used without a question after its owner did not answer one, which takes seconds. */
+const UNANSWERED_MS = 10_000
 /** Most certificates in memory, and most names of unknown hosts. */
 const MOST_KNOWN = 1_000
 const MOST_UNKNOWN = 10_000
@@ -71,8 +73,10 @@ export class TrackingHosts {
       this.#known.set(host, certified)
       return certified
     } catch (error) {
-      if (error instanceof UpstreamError && known !== undefined && known.notAfter > Date.now()) return known
-      throw error
+      const now = Date.now()
+      if (!(error instanceof UpstreamError) || known === undefined || known.notAfter <= now) throw error
+      this.#known.set(host, { ...known, freshUntil: Math.min(now + UNANSWERED_MS, known.notAfter) })
+      return known
     }
   }
 
