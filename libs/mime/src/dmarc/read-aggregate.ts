@@ -50,7 +50,7 @@ async function readValues(xml: Buffer, limits: DmarcLimits): Promise<Values | un
     text(value: string) {
       if (text.length <= LONGEST) text += value
     },
-    close(_name: string, isImplied: boolean) {
+    close() {
       const place = path.join('/')
       path.pop()
       const value = text.trim()
@@ -58,7 +58,10 @@ async function readValues(xml: Buffer, limits: DmarcLimits): Promise<Values | un
       if (place === 'feedback/record') isBroken ||= !addRow(values.rows, row, limits.rows)
       else if (place.startsWith('feedback/record/')) row.set(place, value)
       else if (value !== '') values.single.set(place, value)
-      isBroken ||= isImplied || value.length > LONGEST
+      isBroken ||= value.length > LONGEST
+    },
+    cutOff() {
+      isBroken = true
     },
     get isDone() {
       return isBroken

@@ -27,7 +27,7 @@ const IDLE_MS = 30_000
 export function createDmarcReader(limits = LIMITS.dmarc.reading): DmarcReader {
   const lane = new Lane({
     file: FILE,
-    received: (report: DmarcReport | undefined) => report,
+    received: ({ report }: { readonly report: DmarcReport | undefined }) => report,
     threads: 1,
     standing: false,
     memoryMb: MEMORY_MB,

@@ -4,7 +4,7 @@ import { zipOf } from '../documents/zip.ts'
 
 const record = (ip: string, count = '1', disposition = 'none') =>
   `<record><row><source_ip>${ip}</source_ip><count>${count}</count><policy_evaluated><disposition>${disposition}` +
-  '</disposition><dkim>pass</dkim><spf>fail</spf></policy_evaluated></row></record>'
+  '</disposition><dkim>pass</dkim><spf>fail</spf></policy_evaluated></row><auth_results/></record>'
 
 const report = (records = record('192.0.2.1'), { root = 'feedback', before = '' } = {}) =>
   `<?xml version="1.0" encoding="UTF-8"?>${before}<${root}><report_metadata><org_name>Receiver</org_name>` +

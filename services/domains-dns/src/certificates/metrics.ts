@@ -1,5 +1,6 @@
 import { type Queryable, sql } from '@restante/service/database'
 import { Counter, Gauge } from 'prom-client'
+import { WANTING } from './state/registrations.ts'
 
 /** Orders of certificates by outcome: `issued`, or the reason of a failure. */
 export const ordersTotal = new Counter({
@@ -33,8 +34,7 @@ interface States {
 const READ = sql<States>(
   `select (select count(*)::int from tracking_certificates where not_after > now() and renew_at > now()) as valid,
           (select count(*)::int from tracking_certificates where renew_at <= now()) as due,
-          (select count(distinct name)::int from domains where tracking_enabled and lost_at is null
-             and records->'tracking'->>'status' = 'VALID' and not exists (
+          (select count(distinct name)::int from domains where ${WANTING} and not exists (
                select 1 from tracking_certificates where tracking_certificates.name = domains.name)) as missing,
           (select count(*)::int from certificate_revocations) as revoking,
           (select extract(epoch from min(not_after) - now())::float8 from tracking_certificates) as nearest`,

@@ -8,7 +8,7 @@ import type { AccountStore } from './authority/account-store.ts'
 import { observeCertificates } from './metrics.ts'
 import { WEEK } from './rules/schedule.ts'
 import type { CertificateStore } from './state/certificates.ts'
-import { findUncertified } from './state/registrations.ts'
+import { findUncertified, KEEPING } from './state/registrations.ts'
 
 export interface SweeperOptions {
   readonly db: Database
@@ -29,7 +29,7 @@ const DELETE_ORDERS = sql<unknown>(
 const UNNEEDED = sql<{ name: string }, [limit: number]>(
   `select name from tracking_certificates where not exists (
      select 1 from domains
-     where domains.name = tracking_certificates.name and tracking_enabled and lost_at is null)
+     where domains.name = tracking_certificates.name and ${KEEPING})
    limit $1`,
 )
 

@@ -8,6 +8,7 @@ import { newName, tenant } from '../support/fixture.ts'
 import { type CertifiedStage, startCertifiedStage } from './certified-stage.ts'
 
 const CHALLENGES = sql<{ host: string }, [host: string]>('select host from certificate_challenges where host = $1')
+const REVOCATIONS = sql<{ id: string }>('select id from certificate_revocations')
 const MAIN = path.resolve(import.meta.dirname, '../../src/main.ts')
 
 const LONG_ONLY = byLength({ short: ['npm run test:long'], long: [] })
@@ -53,4 +54,25 @@ describeWith({ programs: ['pebble'], missing: LONG_ONLY }, 'an order of a certif
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
     }
   }, 90_000)
+
+  it('leaves nothing when its domain is deleted in the middle of it', async () => {
+    const { owner } = tenant()
+    const name = newName()
+    stage.zone.silence(`link.${name}`)
+    await stage.tracked(owner, name)
+    await waitFor(async () => (await stage.fixture.db.query(CHALLENGES, `link.${name}`)).length > 0, {
+      what: 'the challenge',
+      timeout: 30_000,
+    })
+    expect((await stage.fixture.call('domains.delete', owner, { domain: name })).status).toBe(204)
+    expect(await stage.fixture.db.query(CHALLENGES, `link.${name}`)).toEqual([])
+    expect(await stage.dueAt(name)).toBeUndefined()
+    stage.zone.set(`link.${name}`, { type: 'A', address: '127.0.0.1' })
+    // A certificate that the authority issues nevertheless is revoked instead of stored.
+    await waitFor(async () => (await stage.fixture.db.query(REVOCATIONS)).length === 0, {
+      what: 'the end of revocations',
+      timeout: 30_000,
+    })
+    expect(await stage.stored(name)).toBeUndefined()
+  })
 })

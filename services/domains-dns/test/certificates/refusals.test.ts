@@ -72,14 +72,22 @@ describe('an order that gives no certificate', () => {
     expect(authority.orders).toBe(1)
   })
 
-  it.each(['tracking_enabled = false', 'lost_at = now()', "records = '{}'"])(
-    'is not repeated after %s',
-    async (change) => {
-      const { name } = await ordered(problem(403, 'unauthorized', 'no'))
-      await stage.fixture.db.query({ text: `update domains set ${change} where name = $1` }, name)
-      await stage.age(name)
-      await waitFor(async () => (await stage.dueAt(name)) === undefined, { what: 'the end of the timer' })
-      expect(await stage.orders(name)).toHaveLength(1)
-    },
-  )
+  it.each([
+    ['tracking is switched off', 'tracking_enabled = false'],
+    ['another organization has proven the name', "status = 'FAILED', reason = 'dns_records_invalid'"],
+    ['the record is gone', "records = '{}'"],
+  ])('is not repeated after %s', async (_title, change) => {
+    const { name } = await ordered(problem(403, 'unauthorized', 'no'))
+    await stage.fixture.db.query({ text: `update domains set ${change} where name = $1` }, name)
+    await stage.age(name)
+    await waitFor(async () => (await stage.dueAt(name)) === undefined, { what: 'the end of the timer' })
+    expect(await stage.orders(name)).toHaveLength(1)
+  })
+
+  it('is repeated for a registration that lost its name to a proof that has lapsed', async () => {
+    const { name } = await ordered(problem(403, 'unauthorized', 'no'))
+    await stage.fixture.db.query({ text: 'update domains set lost_at = now() where name = $1' }, name)
+    await stage.age(name)
+    await waitFor(async () => (await stage.orders(name)).length === 2, { what: 'the second order' })
+  })
 })

@@ -2,7 +2,7 @@ import type { Organization as OrganizationDocument } from '@restante/contracts/r
 import { ApiError } from '@restante/service/errors'
 import type { Handlers, ServiceClient } from '@restante/service/http'
 import { countDomains } from '../domains/count-domains.ts'
-import { domainLimitOf } from '../domains/rights.ts'
+import { domainLimitOf } from '../domains/limit.ts'
 import type { Organization } from '../generated/prisma/client.ts'
 import type { Db } from '../storage/database.ts'
 import { authenticationType } from '../tenancy/states.ts'

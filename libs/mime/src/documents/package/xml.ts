@@ -8,9 +8,10 @@ export type XmlAttributes = Readonly<Record<string, string>>
 /** Callbacks in the order of the document. Names are as written, with their prefix. */
 export interface XmlVisitor {
   open?(name: string, attributes: XmlAttributes): void
-  /** @param isImplied its end is missing: something around it ends, or the document. */
-  close?(name: string, isImplied: boolean): void
+  close?(name: string): void
   text?(value: string): void
+  /** The document ends before its elements do. */
+  cutOff?(): void
   /** Once true, the rest is not read. */
   readonly isDone?: boolean
 }
@@ -28,9 +29,9 @@ export async function readXml(content: AsyncIterable<Buffer>, visitor: XmlVisito
         if (++open > depth) throw new UnreadableDocumentError('damaged')
         if (!visitor.isDone) visitor.open?.(name, attributes)
       },
-      onclosetag(name, isImplied) {
+      onclosetag(name) {
         open--
-        if (!visitor.isDone) visitor.close?.(name, isImplied)
+        if (!visitor.isDone) visitor.close?.(name)
       },
       ontext(value) {
         if (!visitor.isDone) visitor.text?.(value)
@@ -44,7 +45,9 @@ export async function readXml(content: AsyncIterable<Buffer>, visitor: XmlVisito
     parser.write(decoder.decode(piece, { stream: true }))
     if (visitor.isDone) return
   }
-  parser.end(decoder?.decode() ?? '')
+  parser.write(decoder?.decode() ?? '')
+  if (open > 0) visitor.cutOff?.()
+  parser.end()
 }
 
 /** A name without its prefix: producers choose different ones for the same namespace. */

@@ -70,4 +70,4 @@ CREATE INDEX "certificate_challenges_expires_at_idx" ON "certificate_challenges"
 CREATE INDEX "certificate_challenges_host_idx" ON "certificate_challenges"("host");
 
 -- Domains that need a certificate, searched every minute for those that have none.
-CREATE INDEX "domains_tracked" ON "domains"("name") WHERE "tracking_enabled" AND "lost_at" IS NULL;
+CREATE INDEX "domains_tracked" ON "domains"("name") WHERE "tracking_enabled";

@@ -1,9 +1,13 @@
 import { type Queryable, sql, type Tx } from '@restante/service/database'
 import type { DomainRow } from '../../registrations/store.ts'
 
-/** Of registrations that have tracking switched on and have not lost their name to another organization. */
-const KEEPING = 'tracking_enabled and lost_at is null'
-const WANTING = `${KEEPING} and records->'tracking'->>'status' = 'VALID'`
+/**
+ * Of registrations that have tracking switched on, while no other organization holds their name. One that lost it once
+ * gets a certificate again when that proof has lapsed: without one it could not become verified.
+ */
+export const KEEPING = "tracking_enabled and not (status = 'FAILED' and reason = 'dns_records_invalid')"
+/** Of these, those whose record is there, so that the authority can prove the host. */
+export const WANTING = `${KEEPING} and records->'tracking'->>'status' = 'VALID'`
 
 const COUNT = sql<{ keeping: number; wanting: number }, [name: string]>(
   `select count(*)::int as keeping, count(*) filter (where ${WANTING})::int as wanting
@@ -25,8 +29,9 @@ const UNCERTIFIED = sql<{ name: string }, [after: string, limit: number]>(
 )
 
 /** Whether the authority can prove the tracking host of a registration, and it should. */
-export function wantsCertificate({ tracking_enabled, lost_at, records }: DomainRow): boolean {
-  return tracking_enabled && lost_at === null && records.tracking?.status === 'VALID'
+export function wantsCertificate({ tracking_enabled, status, reason, records }: DomainRow): boolean {
+  const isHeldElsewhere = status === 'FAILED' && reason === 'dns_records_invalid'
+  return tracking_enabled && !isHeldElsewhere && records.tracking?.status === 'VALID'
 }
 
 /** How many registrations of a name have tracking switched on, and at how many of them the record is there. */

@@ -26,7 +26,7 @@ import type { GatewayTimerKinds } from '../../storage/timers.ts'
 import { TenancyEvents } from '../../tenancy/events.ts'
 import type { OperatorConfig } from './config.ts'
 import { issueKey, type ListedKey, listKeys, type MadeKey, type NewKey } from './keys.ts'
-import { UsageError, uuid } from './usage-error.ts'
+import { noOrganization, UsageError, unknownOrganization, uuid } from './usage-error.ts'
 
 /** Limits of an organization. Absent: unchanged; null: no limit of its own. */
 export interface Limits {
@@ -289,13 +289,4 @@ async function refuseKnownHuman(tx: Tx, human: string): Promise<void> {
   const orm = await tx.orm()
   const owner = await orm.organization.findUnique({ where: { humanEmail: human }, select: { id: true } })
   if (owner !== null) throw new UsageError(`${human} is the human of organization ${owner.id} already.`)
-}
-
-function unknownOrganization(id: string): UsageError {
-  return new UsageError(`Organization ${id} was not found.`)
-}
-
-/** The error for operations that an organization being deleted no longer accepts. */
-function noOrganization(id: string): UsageError {
-  return new UsageError(`Organization ${id} was not found, or is being deleted.`)
 }

@@ -1,19 +1,7 @@
 import type { InternalRequestOf, InternalResponseOf } from '@restante/contracts/internal'
 import { type Queryable, sql } from '@restante/service/database'
-import type { Organization } from '../generated/prisma/client.ts'
+import { domainLimitOf } from '../domains/limit.ts'
 import { isLivePod } from '../pods/references.ts'
-
-/**
- * Most domains of an organization (domains 2.1). One that signed up by itself and is not verified has none, whatever its
- * own limit: else a stranger could claim names.
- * @param common the limit of organizations that have none of their own.
- */
-export function domainLimitOf(
-  { authenticationType, domainLimit }: Pick<Organization, 'authenticationType' | 'domainLimit'>,
-  common: number,
-): number {
-  return authenticationType === 'agent_unverified' ? 0 : (domainLimit ?? common)
-}
 
 const RIGHTS = sql<{ authenticationType: string | null; domainLimit: number | null }, [id: string]>(`
 select authentication_type as "authenticationType", domain_limit as "domainLimit"
