@@ -60,7 +60,8 @@ export function openCertificates(
   if (acme !== undefined) {
     const accounts = new AccountStore(db, ring)
     const authority = new Authority({ settings: acme, accounts, challenges: challengeStore(db) })
-    new Ordering({ db, log, authority, certificates, dropping, settling }).register(timers)
+    const { ordersPerHour } = acme
+    new Ordering({ db, log, authority, certificates, dropping, settling, ordersPerHour }).register(timers)
     new Revoking({ db, log, authority }).register(timers)
     kit.use(new CertificateSweeper({ db, log, timers, certificates, accounts }))
   }
