@@ -172,11 +172,6 @@ export class FakeUpstreams {
         const count = this.domainCounts.get(document.pod_id ?? document.organization_id) ?? 0
         return void response.end(JSON.stringify({ count }))
       }
-      case '/internal/domains/complete-setup': {
-        const result = this.setups.get(document.state) ?? { outcome: 'unknown' }
-        this.setups.delete(document.state)
-        return void response.end(JSON.stringify(result))
-      }
       case '/internal/domains/inbox-domain': {
         const outcome = this.inboxDomains.get(`${document.organization_id} ${document.name}`) ?? 'unknown'
         return void response.end(JSON.stringify({ outcome }))
