@@ -44,7 +44,7 @@ export class FakeUpstreams {
   readonly setups = new Map<string, SetupResult>()
   /** Tokens of images that were loaded. */
   readonly opened: string[] = []
-  /** Certificates of tracking hosts, and each question about one. */
+  /** Certificates of tracking hosts, and the host of each question about one or about a challenge. */
   readonly certificates = new Map<string, Readonly<Record<'chain' | 'private_key' | 'not_after', string>>>()
   readonly askedHosts: string[] = []
   /** Answers to challenges, by host and token. */
@@ -164,6 +164,7 @@ export class FakeUpstreams {
         return void response.end(JSON.stringify({ ...(certificate !== undefined && { certificate }) }))
       }
       case '/internal/certificates/challenge': {
+        this.askedHosts.push(document.host)
         const key_authorization = this.challenges.get(`${document.host} ${document.token}`)
         return void response.end(JSON.stringify({ ...(key_authorization !== undefined && { key_authorization }) }))
       }

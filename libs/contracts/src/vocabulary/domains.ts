@@ -29,3 +29,6 @@ export type RecordStatus = (typeof RECORD_STATUSES)[number]
 /** Why a record is `INVALID`. */
 export const RECORD_REASONS = ['duplicate_records', 'value_mismatch'] as const
 export type RecordReason = (typeof RECORD_REASONS)[number]
+
+/** Label below a custom domain of the host that serves the images that tell of opening (domains 3). */
+export const TRACKING_LABEL = 'link'

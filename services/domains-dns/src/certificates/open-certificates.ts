@@ -32,7 +32,10 @@ const BY_PROXY = new Date('9999-12-31T00:00:00Z')
 /** The certificates of tracking hosts, as the rest of the service sees them. */
 export interface Certificates {
   readonly handlers: CertificateHandlers
-  /** In the transaction of a check, with the registration as the check leaves it: orders what is missing. */
+  /**
+   * In the transaction of a check, with the registration as the check leaves it: orders what is missing. A host whose
+   * certificate was a proxy's or a former authority's is not ready any more.
+   */
   readonly checked: (tx: Tx, row: DomainRow) => Promise<void>
   /**
    * In the transaction that deletes a registration, before its row goes, or that switches tracking off: the key and the
@@ -57,20 +60,29 @@ export function openCertificates(
   if (acme !== undefined) {
     const accounts = new AccountStore(db, ring)
     const authority = new Authority({ settings: acme, accounts, challenges: challengeStore(db) })
-    new Ordering({ db, log, authority, certificates, dropping, settling }).register(timers)
+    const { ordersPerHour } = acme
+    new Ordering({ db, log, authority, certificates, dropping, settling, ordersPerHour }).register(timers)
     new Revoking({ db, log, authority }).register(timers)
-    kit.use(new CertificateSweeper({ db, log, timers, certificates }))
+    kit.use(new CertificateSweeper({ db, log, timers, certificates, accounts }))
   }
   return {
     handlers: certificateRoutes(db, certificates),
     async checked(tx, row) {
-      if (row.certified_until !== null || !wantsCertificate(row)) return
-      if (byProxy) await settle(tx, settling, row, { certified_until: BY_PROXY }, new Date())
-      if (acme === undefined) return
+      if (!wantsCertificate(row)) return
+      const now = new Date()
+      const until = byProxy ? BY_PROXY : stillCertified(row, now)
+      if (until?.getTime() !== row.certified_until?.getTime())
+        await settle(tx, settling, row, { certified_until: until }, now)
+      if (acme === undefined || until !== null) return
       await timers.scheduleIfMissing(tx, { kind: 'certificate', key: row.name, payload: {} })
       // One that another registration of the name has is installed by the next step, which waits for the renewal.
       if (await certificates.has(tx, row.name)) await timers.advance(tx, 'certificate', [row.name])
     },
     drop: (tx, uid) => dropping.drop(tx, uid),
   }
+}
+
+/** Until when a host is certified; null when that is over, or was by a proxy that is not in use any more. */
+function stillCertified({ certified_until: until }: DomainRow, now: Date): Date | null {
+  return until !== null && until > now && until < BY_PROXY ? until : null
 }

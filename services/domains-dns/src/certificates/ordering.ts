@@ -24,6 +24,8 @@ export interface OrderingOptions {
   readonly certificates: CertificateStore
   readonly dropping: Dropping
   readonly settling: SettleOptions
+  /** Most orders of all replicas together. */
+  readonly ordersPerHour: number
 }
 
 type Attempt = AttemptContext<DomainTimers['certificate']>
@@ -57,7 +59,8 @@ export class Ordering {
   /** Takes the next step, and schedules the one after it. */
   async #proceed(attempt: Attempt): Promise<void> {
     const name = attempt.timer.key
-    const step = nextStep(await readHost(this.#options.db, name), new Date())
+    const { db, ordersPerHour } = this.#options
+    const step = nextStep(await readHost(db, name, ordersPerHour), new Date())
     if (step.kind === 'order') return this.#order(attempt, name)
     await attempt.run(async (tx) => {
       if (step.kind === 'end' || (step.kind === 'drop' && (await this.#drop(tx, name)))) return
@@ -113,7 +116,7 @@ export class Ordering {
     const retryAt = retryAfterMs === undefined ? undefined : new Date(Date.now() + retryAfterMs)
     await attempt.run(async (tx) => {
       await endOrder(tx, id, reasonOf(error), retryAt)
-      const step = nextStep(await readHost(tx, name), new Date())
+      const step = nextStep(await readHost(tx, name, this.#options.ordersPerHour), new Date())
       await attempt.postpone(tx, step.kind === 'wait' ? step.until : new Date())
     })
   }

@@ -4,6 +4,7 @@ import { sql } from '@restante/service/database'
 import { Periodic } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
 import type { DomainTimers } from '../timers/kinds.ts'
+import type { AccountStore } from './authority/account-store.ts'
 import { observeCertificates } from './metrics.ts'
 import { WEEK } from './rules/schedule.ts'
 import type { CertificateStore } from './state/certificates.ts'
@@ -14,6 +15,7 @@ export interface SweeperOptions {
   readonly log: Logger
   readonly timers: Schedule<DomainTimers>
   readonly certificates: CertificateStore
+  readonly accounts: AccountStore
 }
 
 const EVERY_MS = 60_000
@@ -37,7 +39,7 @@ const UNNEEDED = sql<{ name: string }, [limit: number]>(
  * encryption key; reports the states.
  */
 export class CertificateSweeper extends Periodic {
-  constructor({ db, log, timers, certificates }: SweeperOptions) {
+  constructor({ db, log, timers, certificates, accounts }: SweeperOptions) {
     super({
       name: 'certificate sweeper',
       everyMs: EVERY_MS,
@@ -48,6 +50,7 @@ export class CertificateSweeper extends Periodic {
         await scheduleMissing(db, timers, stopping)
         await scheduleUnneeded(db, timers)
         await db.transaction((tx) => certificates.sealAgain(tx, BATCH))
+        await db.transaction((tx) => accounts.sealAgain(tx))
         await observeCertificates(db)
       },
     })

@@ -3,6 +3,9 @@ import { env } from '@restante/service/configuration'
 import { z } from 'zod'
 import type { AcmeSettings } from './authority/settings.ts'
 
+/** More than an installation needs. */
+const MOST_ORDERS = 100_000
+
 const variables = z.object({
   ACME_DIRECTORY: env
     .url()
@@ -22,6 +25,11 @@ const variables = z.object({
     .optional()
     .describe('Key identifier of the external account, for authorities that need one'),
   ACME_EAB_HMAC_KEY: env.string().optional().describe('Its HMAC key, in base64url'),
+  ACME_ORDERS_PER_HOUR: env
+    .integer(90, MOST_ORDERS, 1)
+    .describe(
+      'Most certificates that are ordered in an hour, renewals included; public authorities limit this per account',
+    ),
   ACME_CA_FILE: env
     .string()
     .optional()
@@ -47,5 +55,6 @@ function settingsOf(given: Given): AcmeSettings | undefined {
   const { ACME_DIRECTORY: directory, ACME_EAB_KID: kid, ACME_EAB_HMAC_KEY: hmacKey } = given
   if (directory === undefined) return undefined
   const externalAccount = kid === undefined || hmacKey === undefined ? undefined : { kid, hmacKey }
-  return { directory, contact: given.ACME_CONTACT, externalAccount, caFile: given.ACME_CA_FILE }
+  const { ACME_CONTACT: contact, ACME_CA_FILE: caFile, ACME_ORDERS_PER_HOUR: ordersPerHour } = given
+  return { directory, contact, externalAccount, caFile, ordersPerHour }
 }

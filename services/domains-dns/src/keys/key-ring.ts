@@ -1,5 +1,5 @@
 import { hkdfSync } from 'node:crypto'
-import { SecretBox } from '@restante/service/secrets'
+import { DecryptionError, SecretBox } from '@restante/service/secrets'
 
 export interface KeyRingOptions {
   /** Seals, and opens. */
@@ -37,7 +37,7 @@ export class KeyRing {
     return { sealed: this.#box(this.current).seal(context, text), sealedWith: this.current }
   }
 
-  /** @throws Error when the key is not known, or the text was altered. */
+  /** @throws DecryptionError when the key is not known, or the text was altered. */
   open(context: string, sealed: Uint8Array, sealedWith: string): string {
     return this.#box(sealedWith).open(context, sealed)
   }
@@ -45,7 +45,7 @@ export class KeyRing {
   #box(id: string): SecretBox {
     const box = this.#boxes.get(id)
     if (box) return box
-    throw new Error(`the encryption key ${id} is neither ENCRYPTION_KEY nor one of PREVIOUS_ENCRYPTION_KEYS`)
+    throw new DecryptionError(`the encryption key ${id} is neither ENCRYPTION_KEY nor one of PREVIOUS_ENCRYPTION_KEYS`)
   }
 }
 

@@ -1,4 +1,4 @@
-import type { RecordType } from '@restante/contracts/vocabulary'
+import { type RecordType, TRACKING_LABEL } from '@restante/contracts/vocabulary'
 import type { Installation } from './installation.ts'
 
 /** The records of a domain, in the order in which they are shown (domains 2.4). */
@@ -7,8 +7,6 @@ export type RecordKind = (typeof RECORD_KINDS)[number]
 
 /** Priority of every MX record. */
 export const MX_PRIORITY = 10
-/** Label below a domain that serves the images that tell of opening. */
-export const TRACKING_LABEL = 'link'
 
 /** What decides which records a domain needs. */
 export interface Switches {

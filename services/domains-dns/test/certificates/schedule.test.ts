@@ -4,6 +4,7 @@ import {
   nextStep,
   type PastOrder,
   renewalAt,
+  roomAt,
 } from '../../src/certificates/rules/schedule.ts'
 
 const NOW = new Date('2026-11-24T12:00:00Z')
@@ -64,6 +65,14 @@ describe('the next order of a certificate', () => {
   })
 })
 
+describe('the room for an order of the installation', () => {
+  it('is there at once while an hour is not filled, and an hour after the order that fills it, up to half an hour later', () => {
+    expect(roomAt(undefined)).toBeUndefined()
+    expect(roomAt(ago(20 * MINUTE), 0)).toEqual(ahead(40 * MINUTE))
+    expect(roomAt(ago(20 * MINUTE), 1)).toEqual(ahead(70 * MINUTE))
+  })
+})
+
 describe('the renewal of a certificate', () => {
   it('is due with a third of its lifetime left, and up to a thirtieth earlier', () => {
     const [from, until] = [NOW, ahead(90 * DAY)]
@@ -73,7 +82,7 @@ describe('the renewal of a certificate', () => {
 })
 
 describe('the next step for a tracking host', () => {
-  const none: HostState = { wanting: 0, keeping: 0, certificate: undefined, orders: [] }
+  const none: HostState = { wanting: 0, keeping: 0, certificate: undefined, orders: [], roomAt: undefined }
   const certificate = { not_after: ahead(90 * DAY), renew_at: ahead(60 * DAY) }
   const due = { not_after: ahead(20 * DAY), renew_at: ago(DAY) }
   const wanted = { wanting: 1, keeping: 1 }
@@ -85,6 +94,8 @@ describe('the next step for a tracking host', () => {
     ['ends while the record is missing', kept, { kind: 'end' }],
     ['is an order where the record is there', wanted, { kind: 'order' }],
     ['waits after a failure', { ...wanted, orders: failing }, { kind: 'wait', until: ahead(MINUTE) }],
+    ['waits for room beside other hosts', { ...wanted, roomAt: ahead(HOUR) }, { kind: 'wait', until: ahead(HOUR) }],
+    ['is an order when there is room again', { ...wanted, roomAt: NOW }, { kind: 'order' }],
     ['waits for the renewal', { ...wanted, certificate }, { kind: 'wait', until: certificate.renew_at }],
     ['is an order when the renewal is due', { ...wanted, certificate: due }, { kind: 'order' }],
     ['drops what nobody needs', { certificate }, { kind: 'drop' }],

@@ -42,4 +42,34 @@ describe('tracking hosts without a certificate authority', () => {
       await stage.stop()
     }
   })
+
+  it('are not ready any more when the proxy with their certificates is given up', async () => {
+    const stage = await startStage({ TRACKING_TLS_BY_PROXY: 'true' })
+    try {
+      const { owner } = tenant()
+      const name = await stage.tracked(owner)
+      const certifiedUntil = async () => (await stage.fixture.row(owner, name)).certified_until
+      await waitFor(async () => (await certifiedUntil()) !== null, { what: 'the ready host' })
+      await stage.fixture.restart({ TRACKING_TLS_BY_PROXY: '' })
+      await stage.fixture.call('domains.verify', owner, { domain: name })
+      await waitFor(async () => (await certifiedUntil()) === null, { what: 'the host that is not ready' })
+    } finally {
+      await stage.stop()
+    }
+  })
+
+  it('are not ready any more when the last certificate of a former authority has expired', async () => {
+    const stage = await startStage({})
+    try {
+      const { owner } = tenant()
+      const name = await stage.tracked(owner)
+      const certify = 'update domains set certified_until = now() where name = $1'
+      await stage.fixture.db.query({ text: certify }, name)
+      await stage.fixture.call('domains.verify', owner, { domain: name })
+      const isReady = async () => (await stage.fixture.row(owner, name)).certified_until !== null
+      await waitFor(async () => !(await isReady()), { what: 'the host that is not ready' })
+    } finally {
+      await stage.stop()
+    }
+  })
 })

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { type Queryable, sql } from '@restante/service/database'
+import { type Queryable, sql, type Tx } from '@restante/service/database'
 import type { KeyRing } from '../../keys/key-ring.ts'
 
 interface AccountRow {
@@ -14,7 +14,14 @@ const FIND = sql<AccountRow, [directory: string]>(
 const INSERT = sql<unknown, [directory: string, privateKey: Uint8Array, sealedWith: string]>(
   'insert into acme_accounts (directory, private_key, sealed_with) values ($1, $2, $3) on conflict do nothing',
 )
-const RESEAL = sql<unknown, [directory: string, privateKey: Uint8Array, sealedWith: string]>(
+const LOCK_SEALED_WITH = sql<
+  Pick<AccountRow, 'private_key' | 'sealed_with'> & { readonly directory: string },
+  [ids: readonly string[]]
+>(
+  `select directory, private_key, sealed_with from acme_accounts where sealed_with = any($1::text[])
+   for update skip locked`,
+)
+const SEAL_AGAIN = sql<unknown, [directory: string, privateKey: Uint8Array, sealedWith: string]>(
   'update acme_accounts set private_key = $2, sealed_with = $3 where directory = $1',
 )
 const SET_URL = sql<unknown, [directory: string, url: string | null]>(
@@ -39,16 +46,12 @@ export class AccountStore {
     this.#keys = keys
   }
 
-  /** The account at an authority; its key is made at the first use, and sealed anew after a change of the encryption key. */
+  /** The account at an authority; its key is made at the first use. @throws DecryptionError */
   async of(directory: string): Promise<Account> {
     const context = contextOf(directory)
     const [known] = await this.#db.query(FIND, directory)
     const row = known ?? (await this.#create(directory, context))
     const privateKey = this.#keys.open(context, row.private_key, row.sealed_with)
-    if (row.sealed_with !== this.#keys.current) {
-      const { sealed, sealedWith } = this.#keys.seal(context, privateKey)
-      await this.#db.query(RESEAL, directory, sealed, sealedWith)
-    }
     return { privateKey, url: row.url ?? undefined }
   }
 
@@ -59,6 +62,15 @@ export class AccountStore {
     const [row] = await this.#db.query(FIND, directory)
     if (!row) throw new Error(`the account at ${directory} was deleted while it was created`)
     return row
+  }
+
+  /** Seals keys that an earlier encryption key has sealed with the current one, those of unused accounts included. */
+  async sealAgain(tx: Tx): Promise<void> {
+    for (const { directory, private_key, sealed_with } of await tx.query(LOCK_SEALED_WITH, this.#keys.previous)) {
+      const context = contextOf(directory)
+      const { sealed, sealedWith } = this.#keys.seal(context, this.#keys.open(context, private_key, sealed_with))
+      await tx.query(SEAL_AGAIN, directory, sealed, sealedWith)
+    }
   }
 
   /** @param url undefined: the authority does not know the account any more. */

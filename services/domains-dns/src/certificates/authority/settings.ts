@@ -8,4 +8,6 @@ export interface AcmeSettings {
   readonly externalAccount: { readonly kid: string; readonly hmacKey: string } | undefined
   /** File of PEM certificates that the authority's own server is accepted with, besides the public ones. */
   readonly caFile: string | undefined
+  /** Most orders of the installation in an hour. */
+  readonly ordersPerHour: number
 }

@@ -40,6 +40,17 @@ export function nextOrderAt(orders: readonly PastOrder[]): Date {
   return new Date(Math.max(...times))
 }
 
+/** Waiting hosts go on one after the other, instead of all when there is room for one. */
+const SPREAD = HOUR / 2
+
+/**
+ * When there is room for another order of the installation.
+ * @param first the earliest of the latest orders that fill an hour, of all hosts; undefined while they do not.
+ */
+export function roomAt(first: Date | undefined, random = Math.random()): Date | undefined {
+  return first && new Date(first.getTime() + HOUR + SPREAD * random)
+}
+
 /** How much of its lifetime a certificate has left when it is renewed, and by how much that varies. */
 const LEFT = 1 / 3
 const JITTER = 1 / 30
@@ -62,6 +73,8 @@ export interface HostState {
   readonly certificate: { readonly not_after: Date; readonly renew_at: Date } | undefined
   /** Of the last week, the latest first. */
   readonly orders: readonly PastOrder[]
+  /** When there is room for an order beside those of other hosts; undefined: now. */
+  readonly roomAt: Date | undefined
 }
 
 /** What is to be done next about the certificate of a host. */
@@ -78,13 +91,17 @@ export type Step =
 const RECORD_MS = 24 * HOUR
 
 /** Decides the next step. Pure. */
-export function nextStep({ wanting, keeping, certificate, orders }: HostState, now: Date): Step {
+export function nextStep({ wanting, keeping, certificate, orders, roomAt: room }: HostState, now: Date): Step {
   if (certificate === undefined && wanting === 0) return { kind: 'end' }
   if (certificate !== undefined && keeping === 0) return { kind: 'drop' }
   if (certificate !== undefined && certificate.not_after <= now) return { kind: 'expire' }
   if (certificate !== undefined && certificate.renew_at > now) return { kind: 'wait', until: certificate.renew_at }
-  const next = wanting === 0 ? new Date(now.getTime() + RECORD_MS) : nextOrderAt(orders)
+  const next = wanting === 0 ? new Date(now.getTime() + RECORD_MS) : later(nextOrderAt(orders), room)
   if (next <= now) return { kind: 'order' }
   const end = certificate?.not_after
   return { kind: 'wait', until: end !== undefined && end < next ? end : next }
+}
+
+function later(one: Date, other: Date | undefined): Date {
+  return other !== undefined && other > one ? other : one
 }

@@ -1,4 +1,5 @@
-import { MX_PRIORITY, type Switches, TRACKING_LABEL } from '../../records/expected.ts'
+import { TRACKING_LABEL } from '@restante/contracts/vocabulary'
+import { MX_PRIORITY, type Switches } from '../../records/expected.ts'
 import type { Installation } from '../../records/installation.ts'
 import type { TemplateIds } from '../discovery/discovery.ts'
 

@@ -2,19 +2,19 @@ import { createSecureContext, type SecureContext } from 'node:tls'
 import { UpstreamError } from '@restante/service/errors'
 import type { ServiceClient } from '@restante/service/http'
 import { LRUCache } from 'lru-cache'
+import { trackingHostName } from './host-name.ts'
 
 /** A renewed certificate is in use after this time. */
 const FRESH_MS = 5 * 60_000
 /** How long a host counts as unknown. Short, because a certificate may be issued in the meantime. */
 const UNKNOWN_MS = 10_000
+/** How long a known certificate is used without a question after its owner did not answer one, which takes seconds. */
+const UNANSWERED_MS = 10_000
 /** Most certificates in memory, and most names of unknown hosts. */
 const MOST_KNOWN = 1_000
 const MOST_UNKNOWN = 10_000
 /** Most questions at a time about hosts that are not known. Anybody can ask for any name. */
 const MOST_ASKED = 64
-
-const HOST = /^[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})+$/
-const HOST_LENGTH = 253
 
 interface Certified {
   readonly context: SecureContext
@@ -45,8 +45,8 @@ export class TrackingHosts {
    * @throws UpstreamError when the owner does not answer, or too much is asked of it.
    */
   async contextOf(name: string): Promise<SecureContext | undefined> {
-    const host = name.toLowerCase()
-    if (host.length > HOST_LENGTH || !HOST.test(host)) return undefined
+    const host = trackingHostName(name)
+    if (host === undefined) return undefined
     const known = this.#known.get(host)
     if (known !== undefined && known.freshUntil > Date.now()) return known.context
     if (known === undefined && this.#unknown.has(host)) return undefined
@@ -73,8 +73,10 @@ export class TrackingHosts {
       this.#known.set(host, certified)
       return certified
     } catch (error) {
-      if (error instanceof UpstreamError && known !== undefined && known.notAfter > Date.now()) return known
-      throw error
+      const now = Date.now()
+      if (!(error instanceof UpstreamError) || known === undefined || known.notAfter <= now) throw error
+      this.#known.set(host, { ...known, freshUntil: Math.min(now + UNANSWERED_MS, known.notAfter) })
+      return known
     }
   }
 

@@ -3,6 +3,7 @@ import { CHALLENGE_TOKEN } from '@restante/contracts/internal'
 import type { Exchange, ServiceClient } from '@restante/service/http'
 import type { OpenImages } from '../opens/open-images.ts'
 import type { RateLimits } from '../rate-limits/rate-limits.ts'
+import { trackingHostName } from './host-name.ts'
 import type { TrackingHosts } from './hosts.ts'
 
 export interface ReaderPagesOptions {
@@ -66,9 +67,9 @@ export class ReaderPages {
   }
 }
 
-/** The host that a request names, without its port. */
+/** The host that a request names, without its port; undefined when no tracking host has such a name. */
 function hostOf({ headers }: IncomingMessage): string | undefined {
-  return headers.host?.toLowerCase().replace(/\.?(:\d+)?$/, '')
+  return trackingHostName(headers.host?.replace(/\.?(:\d+)?$/, '') ?? '')
 }
 
 function notHere({ response }: Exchange): void {

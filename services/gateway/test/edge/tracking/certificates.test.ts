@@ -45,6 +45,16 @@ describe('the certificates of tracking hosts at the gateway', () => {
     await expect(hosts.contextOf('link.other.example')).rejects.toThrow(UpstreamError)
   })
 
+  it('are used without waiting for an owner who has just not answered', async () => {
+    const known = await hosts.contextOf(HOST)
+    owner.down = true
+    await hosts.contextOf(HOST)
+    owner.down = false
+    owner.askedHosts.length = 0
+    expect(await hosts.contextOf(HOST)).toBe(known)
+    expect(owner.askedHosts).toEqual([])
+  })
+
   it('are not used after they have expired, even while their owner does not answer', async () => {
     await install(-1)
     await hosts.contextOf(HOST)

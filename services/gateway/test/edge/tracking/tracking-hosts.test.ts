@@ -126,6 +126,29 @@ describe('tracking hosts of custom domains', () => {
     },
   )
 
+  it.each([
+    '',
+    ':80',
+    'link',
+    'track.example.com',
+    `link.${'a'.repeat(300)}.com`,
+    '[::1]:80',
+    'link.example.com:80:80',
+    'link.é.com',
+  ])('answer 404 at hosts that cannot be one, without a question about them: %s', async (host) => {
+    gateway.behind.askedHosts.length = 0
+    for (const path of [`/.well-known/acme-challenge/${CHALLENGE}`, `/o/${TOKEN}`])
+      expect((await plain(path, { host })).status).toBe(404)
+    expect(gateway.behind.askedHosts).toEqual([])
+  })
+
+  it.each(['LINK.example.com:80', 'link.example.com.', 'link.example.com.:8080'])(
+    'are found by every spelling of their name: %s',
+    async (host) => {
+      expect((await plain(`/.well-known/acme-challenge/${CHALLENGE}`, { host })).status).toBe(200)
+    },
+  )
+
   it('lead from plain HTTP to HTTPS for images of known hosts, and nowhere else', async () => {
     const { status, headers } = await plain(`/o/${TOKEN}`)
     expect([status, headers.location]).toEqual([301, `https://${HOST}/o/${TOKEN}`])
