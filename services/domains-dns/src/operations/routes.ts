@@ -57,6 +57,7 @@ export function domainRoutes(deps: DomainRouteOptions): Operations {
       const body = Buffer.from(zoneFile(expectedRecords(row, await publishedKeyOf(db, row.uid), installation)))
       const headers = {
         'content-type': 'text/plain; charset=utf-8',
+        'cache-control': 'no-store',
         'content-length': String(body.length),
         'content-disposition': `attachment; filename="${row.name}.zone"`,
       }
