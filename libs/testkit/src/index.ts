@@ -9,6 +9,7 @@ export { createTopics, type TestTopics, testKafka, topicPrefix } from './engines
 export { DnsZone, type ZoneRecord, type ZoneRule } from './peers/dns-zone.ts'
 export { type ConnectTemplate, DomainConnectProvider } from './peers/domain-connect-provider.ts'
 export { type Conduct as ClamdConduct, FakeClamd } from './peers/fake-clamd.ts'
+export { KnotServer, UnboundResolver } from './peers/name-servers.ts'
 export { Pebble, type PebbleOptions } from './peers/pebble.ts'
 export { PolicyHost } from './peers/policy-host.ts'
 export { describeWith, isInstalled, type Needs } from './peers/programs.ts'

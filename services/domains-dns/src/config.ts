@@ -24,7 +24,9 @@ const variables = z.object({
   MX_HOST: host.describe('Host that accepts mail for custom domains: the target of their MX records'),
   RETURN_HOST: host.optional().describe('Host that accepts reports about mail of custom domains; default: MX_HOST'),
   SPF_INCLUDE: host.describe('Name whose TXT record lists the addresses that mail leaves from (RFC 7208)'),
-  CUSTOM_DKIM_SELECTOR: label('svc1').describe('Selector of the keys of custom domains'),
+  CUSTOM_DKIM_SELECTOR: label('svc1').describe(
+    'Selector of the keys of custom domains; those that are registered keep theirs',
+  ),
   RETURN_PATH_LABEL: label('mail').describe('Label below a custom domain to which its mail returns'),
   TRACKING_HOST: host
     .optional()

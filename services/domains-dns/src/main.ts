@@ -1,6 +1,7 @@
 import { Timers } from '@restante/jobs'
 import { defineService, runService } from '@restante/kit'
 import { openCertificates } from './certificates/open-certificates.ts'
+import { CheckSweeper } from './checks/sweeper.ts'
 import { configuration } from './config.ts'
 import { KeyRing } from './keys/key-ring.ts'
 import { KeyRotation } from './keys/rotation.ts'
@@ -24,6 +25,7 @@ export const service = defineService({
     const certificates = openCertificates({ kit, timers, ring, settling }, config.certificates)
     kit.use(new KeyRotation({ db, ring, log }))
     kit.use(new ProofSweeper({ db, log }))
+    kit.use(new CheckSweeper({ db, log, timers }))
     kit.use(openTenancy({ kafka, db, log, outbox, timers, certificates }))
     await openRoutes(kit, config, { ring, timers, certificates })
   },

@@ -1,4 +1,5 @@
 import type { Bench } from '../harness/bench.ts'
+import { backlog } from './events/backlog.ts'
 import { consumer } from './events/consumer.ts'
 import { stream } from './events/stream.ts'
 import { webhooks } from './events/webhooks.ts'
@@ -25,5 +26,6 @@ export const benches: readonly Bench[] = [
   sending,
   lists,
   webhooks,
+  backlog,
   stream,
 ]

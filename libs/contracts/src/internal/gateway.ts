@@ -177,6 +177,7 @@ export const gatewayInternalOperations = internalGroup({
         .array(z.string())
         .max(1000)
         .meta({ description: 'Domains below it that, with all below them, do not.' }),
+      except_pod: z.guid().optional().meta({ description: 'A pod whose inboxes do not count.' }),
     }),
     response: z.object({ count: z.int().min(0) }),
   }),

@@ -67,7 +67,7 @@ export const LIMITS = {
   /** DMARC reports about custom domains (domains 3). */
   dmarc: {
     reading: { inflatedBytes: 10 * MB, ratio: 200, rows: 1_000, members: 10 },
-    /** Rows of counts of a domain and day, from authenticated senders and from others. */
+    /** Rows of counts of a domain and day, from authenticated senders and from others; also reports. */
     rowsPerDay: { authenticated: 5_000, others: 1_000 },
     /** Counts are kept this long. */
     kept: 90 * DAY,

@@ -20,7 +20,12 @@ export interface Needs {
 }
 
 /** Debian's packages of programs that are named otherwise. */
-const PACKAGES: Readonly<Record<string, string>> = { clamd: 'clamav-daemon', mvn: 'maven' }
+const PACKAGES: Readonly<Record<string, string>> = {
+  clamd: 'clamav-daemon',
+  knotd: 'knot',
+  mvn: 'maven',
+  'named-checkzone': 'bind9-utils',
+}
 
 /**
  * Tests that need external programs. On a machine without these they are counted as skipped, and at full length they

@@ -3,7 +3,7 @@ import type { Database, Tx } from '@restante/service/database'
 import { Counter } from 'prom-client'
 import type { AskAll } from '../dns/resolvers.ts'
 import { requiredKinds } from '../records/expected.ts'
-import { type DomainRow, publicKeyOf } from '../registrations/store.ts'
+import { type DomainRow, publishedKeyOf } from '../registrations/store.ts'
 import { countCheck } from '../status/failing.ts'
 import { nextCheck } from '../status/schedule.ts'
 import { type SettleOptions, settle } from '../status/settle.ts'
@@ -21,7 +21,7 @@ const checksTotal = new Counter({
 /** How soon a check that finds another one running looks again. */
 const BUSY_MS = 500
 
-export interface CheckerOptions extends SettleOptions, Omit<InspectOptions, 'ask' | 'checkSending'> {
+export interface CheckerOptions extends SettleOptions, Omit<InspectOptions, 'ask' | 'checkSending' | 'keepsHints'> {
   readonly db: Database
   readonly timers: Schedule<CheckTimers>
   readonly checkSending: (
@@ -37,6 +37,8 @@ export interface Pacing {
   /** How long a check is alone: longer than an attempt may take. */
   readonly leaseMs: number
   readonly askWith: (signal: AbortSignal) => AskAll
+  /** Age of the schedule from which hints are kept. */
+  readonly keepsHintsAfterMs: number
 }
 
 /**
@@ -64,10 +66,15 @@ export class Checker {
     const { db, checkSending } = this.#options
     const { signal } = attempt
     try {
-      const publicKey = await publicKeyOf(db, leased.row.uid)
+      const key = await publishedKeyOf(db, leased.row.uid)
       const ask = pacing.askWith(signal)
-      const inspecting = { ...this.#options, ask, checkSending: (row: DomainRow) => checkSending(row, ask, signal) }
-      const findings = await inspect(inspecting, leased.row, publicKey)
+      const inspecting = {
+        ...this.#options,
+        ask,
+        checkSending: (row: DomainRow) => checkSending(row, ask, signal),
+        keepsHints: Date.now() - leased.row.scheduled_from.getTime() > pacing.keepsHintsAfterMs,
+      }
+      const findings = await inspect(inspecting, leased.row, key)
       signal.throwIfAborted()
       await attempt.run((tx) => this.#conclude(tx, attempt, leased, findings))
     } catch (error) {

@@ -1,8 +1,9 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { AskAll } from '../dns/resolvers.ts'
-import type { JudgeOptions } from '../matching/families/verdict.ts'
+import type { JudgeOptions, Verdict } from '../matching/families/verdict.ts'
 import type { MailboxProvider } from '../providers/table.ts'
 import type { RecordCheck, RecordChecks, SendingChecks } from '../records/checks.ts'
-import { type ExpectedRecord, expectedRecords, type RecordKind } from '../records/expected.ts'
+import { type ExpectedRecord, expectedRecords, type PublishedKey, type RecordKind } from '../records/expected.ts'
 import type { Installation } from '../records/installation.ts'
 import type { DomainRow } from '../registrations/store.ts'
 import { explain } from './explain.ts'
@@ -25,11 +26,16 @@ export interface InspectOptions {
   readonly installation: Installation
   readonly providers: readonly MailboxProvider[]
   readonly checkSending: (row: DomainRow, ask: AskAll) => Promise<SendingChecks>
+  /**
+   * Whether hints may be those of the check before, where it found the same: looking for mistakes takes several times the
+   * queries that the records take.
+   */
+  readonly keepsHints: boolean
 }
 
 /** Asks DNS for every record of a registration, and checks sending once all are valid. It writes nothing. */
-export async function inspect(options: InspectOptions, row: DomainRow, publicKey: string): Promise<Findings> {
-  const expected = expectedRecords(row, publicKey, options.installation)
+export async function inspect(options: InspectOptions, row: DomainRow, key: PublishedKey): Promise<Findings> {
+  const expected = expectedRecords(row, key, options.installation)
   const found = await Promise.all(expected.map((record) => inspectRecord(options, row, record, expected)))
   const checks = found.flatMap((check, index) => {
     const kind = expected[index]?.kind
@@ -44,7 +50,7 @@ export async function inspect(options: InspectOptions, row: DomainRow, publicKey
 }
 
 async function inspectRecord(
-  { ask, quorum, providers }: InspectOptions,
+  { ask, quorum, providers, keepsHints }: InspectOptions,
   row: DomainRow,
   record: ExpectedRecord,
   expected: readonly ExpectedRecord[],
@@ -53,10 +59,13 @@ async function inspectRecord(
   const seen = await lookUp(ask, record, { ...judging, allowsOthers: row.allow_conflicting_provider })
   if (!isAnswered(seen)) return undefined
   const { verdict, records } = seen
+  const before = row.records[record.kind]
   const hint =
     verdict.status === 'VALID'
       ? undefined
-      : await explain({ ask, providers }, { record, verdict, records }, { domain: row.name, expected })
+      : keepsHints && isSame(before, verdict)
+        ? before.hint
+        : await explain({ ask, providers }, { record, verdict, records }, { domain: row.name, expected })
   return {
     status: verdict.status,
     ...(verdict.reason !== undefined && { reason: verdict.reason }),
@@ -64,6 +73,10 @@ async function inspectRecord(
     ...(hint !== undefined && { hint }),
     checked_at: new Date().toISOString(),
   }
+}
+
+function isSame(before: RecordCheck | undefined, { status, reason, found }: Verdict): before is RecordCheck {
+  return before?.status === status && before.reason === reason && isDeepStrictEqual(before.found, found)
 }
 
 function isAnswered(seen: Seen): seen is Seen & { verdict: NonNullable<Seen['verdict']> } {

@@ -31,11 +31,15 @@ export interface CheckSettings {
   readonly returnProbe: ProbeTarget | 'off' | undefined
 }
 
-/** Checks of one process at once: each waits most of its time, for DNS or for its turn. */
-const CONCURRENCY = 4
-/** A scheduled check waits for the pace, which all processes share. */
-const SCHEDULED = { attemptMs: 110_000, leaseMs: 120_000 }
-const REQUESTED = { attemptMs: 25_000, leaseMs: 30_000 }
+/** Checks of one process at once wait most of their time. Scheduled ones wait for the pace, which all processes share. */
+const SCHEDULED = { concurrency: 4, attemptMs: 110_000, leaseMs: 120_000 }
+/**
+ * Those that an owner waits for are many, so that name servers that are as slow as they can be do not hold up the domains
+ * of others. Such a check takes half a minute: two questions of 4 s, then SPF, which has 20 s.
+ */
+const REQUESTED = { concurrency: 16, attemptMs: 45_000, leaseMs: 50_000 }
+/** In this time an owner who publishes records looks at what each check says. */
+const KEEPS_HINTS_AFTER_MS = 60 * 60_000
 const OWN_FAILURE = { firstMs: 2_000, longestMs: 60_000 }
 
 /** Registers the work of checks with the timers. @returns the operations on them. */
@@ -58,23 +62,25 @@ export function openChecks(
     checkSending: (row, ask, signal) => checkSending(sending, row, ask, signal),
   })
   const pace = new SharedPace(db, settings.checkQueriesPerSecond)
-  const work = (kind: keyof CheckTimers, attemptMs: number, pacing: Pacing) =>
+  const work = (kind: keyof CheckTimers, limits: typeof SCHEDULED, pacing: Pacing) =>
     timers.work(
       kind,
       {
-        concurrency: CONCURRENCY,
-        attemptMs,
+        concurrency: limits.concurrency,
+        attemptMs: limits.attemptMs,
         retry: (attempt) => new Date(Date.now() + jitteredBackoff(attempt, OWN_FAILURE)),
       },
       checker.handler(pacing),
     )
-  work('domain-check', SCHEDULED.attemptMs, {
+  work('domain-check', SCHEDULED, {
     leaseMs: SCHEDULED.leaseMs,
     askWith: (signal) => resolvers.pacedBy(pace, signal),
+    keepsHintsAfterMs: KEEPS_HINTS_AFTER_MS,
   })
-  work('domain-verify', REQUESTED.attemptMs, {
+  work('domain-verify', REQUESTED, {
     leaseMs: REQUESTED.leaseMs,
     askWith: () => (question) => resolvers.askAll(question),
+    keepsHintsAfterMs: Number.POSITIVE_INFINITY,
   })
   return verifyRoutes(options)
 }

@@ -8,7 +8,9 @@ import { type CheckTimers, scheduleCheck } from './timers.ts'
 
 /** Requests within this time share a check. */
 const JOIN_MS = 10_000
-const POLL_MS = 50
+/** Most checks end soon. For others the waiting of many requests must not be a load. */
+const SHORTEST_POLL_MS = 50
+const LONGEST_POLL_MS = 400
 
 /** A check that somebody waits for. */
 export interface RequestedCheck {
@@ -42,13 +44,15 @@ export type AwaitedCheck =
 
 /** Waits until a requested check has ended, at most 3 s. Any process may make it. */
 export async function awaitCheck(on: Queryable, { row: before, wanted }: RequestedCheck): Promise<AwaitedCheck> {
-  const deadline = performance.now() + LIMITS.domain.verifyWait
+  const begun = performance.now()
   for (;;) {
     const row = await findByUid(on, before.uid)
     if (!row) return { outcome: 'deleted' }
     if (row.checks >= wanted)
       return { outcome: 'ended', row, isAnswered: row.checked_at?.getTime() !== before.checked_at?.getTime() }
-    if (performance.now() + POLL_MS > deadline) return { outcome: 'queued' }
-    await sleep(POLL_MS)
+    const waited = performance.now() - begun
+    const left = LIMITS.domain.verifyWait - waited
+    if (left <= 0) return { outcome: 'queued' }
+    await sleep(Math.min(Math.max(SHORTEST_POLL_MS, waited / 4), LONGEST_POLL_MS, left))
   }
 }

@@ -3,7 +3,7 @@ import type { MxRecord, SoaRecord } from 'node:dns'
 /** The record types that are queried, and how a record of each is represented. */
 export interface RecordsByType {
   readonly MX: MxRecord
-  /** The character-strings of one record, which belong together (RFC 1035 3.3.14). */
+  /** One record: pieces of a text, with nothing between them (RFC 1035 3.3.14, RFC 7208 3.3). */
   readonly TXT: string[]
   readonly CNAME: string
   readonly A: string

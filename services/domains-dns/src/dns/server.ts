@@ -13,6 +13,9 @@ const queriesTotal = new Counter({
 /** For one query; a recursive resolver that needs longer has the answer in its cache at the next check. */
 export const QUERY_MS = 1_000
 
+/** Records of an answer that are kept. A hostile zone fills 64 KB at every name, and many answers are held at once. */
+const MOST = 100
+
 /** One recursive resolver. */
 export class DnsServer {
   readonly #resolver: Resolver
@@ -35,7 +38,9 @@ export class DnsServer {
       // Over TCP the library's time limit does not cover a server that accepts the connection and stays silent.
       const records = await within(2 * QUERY_MS, resolve(this.#resolver, name, type), () => undefined)
       if (records === undefined) return { kind: 'failed', code: 'ETIMEOUT' }
-      return records.length > 0 ? { kind: 'records', records } : { kind: 'absent', code: 'ENODATA' }
+      return records.length > 0
+        ? { kind: 'records', records: records.slice(0, MOST) }
+        : { kind: 'absent', code: 'ENODATA' }
     } catch (error) {
       const code = (isError(error) ? codeOf(error) : undefined) ?? 'EUNKNOWN'
       return { kind: isAbsent(code) ? 'absent' : 'failed', code }
@@ -47,7 +52,8 @@ type Resolve = { readonly [T in QueryType]: (resolver: Resolver, name: string) =
 
 const RESOLVE: Resolve = {
   MX: (resolver, name) => resolver.resolveMx(name),
-  TXT: (resolver, name) => resolver.resolveTxt(name),
+  // In one piece: the strings of a record may be thousands, of one octet each.
+  TXT: async (resolver, name) => (await resolver.resolveTxt(name)).map((strings) => [strings.join('')]),
   CNAME: (resolver, name) => resolver.resolveCname(name),
   A: (resolver, name) => resolver.resolve4(name),
   AAAA: (resolver, name) => resolver.resolve6(name),

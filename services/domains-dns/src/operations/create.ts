@@ -55,6 +55,7 @@ export async function createDomain(
     refuseProvider(wanted.name, await findProvider(deps, wanted.name))
   const limit = await domainLimit(deps, caller, wanted)
   await refuseOthers(deps, db, wanted, limit)
+  await refuseInboxesOfOtherPods(deps, wanted)
   if (wanted.tracking) await refuseTrackingInboxes(deps, wanted)
   return mutex.run(wanted.organizationId, async () => {
     const pair = await newKeyPair()
@@ -122,6 +123,23 @@ async function refuseOthers(
     message: 'Domain limit exceeded',
     fix: "Delete a domain that is no longer needed, or raise the organization's limit.",
     details: { resource: 'domain', limit },
+  })
+}
+
+/**
+ * Inboxes follow the most specific domain of their organization, whose switches and status decide whether they send and
+ * receive. A pod must not take those of other pods along.
+ * @throws ApiError 403
+ */
+async function refuseInboxesOfOtherPods({ gateway }: CreateOptions, wanted: NewDomain): Promise<void> {
+  const { organizationId: organization_id, podId: except_pod, name: domain } = wanted
+  if (except_pod === null) return
+  const question = { organization_id, domain, itself: true, except: [], except_pod }
+  const { count } = await gateway.call('gateway.countInboxesOn', question)
+  if (count === 0) return
+  throw new ApiError('resource_taken', {
+    message: 'Other pods have inboxes on this domain',
+    fix: 'Use another domain, or register it for the whole organization with a key of the organization.',
   })
 }
 

@@ -34,11 +34,13 @@ function outcomeOf(
   return isOpen(row) ? 'open' : 'not_verified'
 }
 
-/** A domain that was verified stays open while only records are outstanding that sending does not need. */
-function isOpen({ status, verified_at, lost_at, records }: DomainRow): boolean {
+/** A domain that was verified stays open while only what sending does not need is outstanding: records, or a certificate. */
+function isOpen({ status, reason, verified_at, lost_at, barred_at, records }: DomainRow): boolean {
   if (status === 'VERIFIED') return true
-  if (verified_at === null || lost_at !== null || (status !== 'PENDING' && status !== 'INVALID')) return false
-  return OF_SENDING.every((kind) => records[kind]?.status === 'VALID')
+  if (verified_at === null || lost_at !== null || barred_at !== null) return false
+  const needsRecords = status === 'PENDING' || status === 'INVALID'
+  const needsCertificate = reason === 'infra_not_verified_for_sending'
+  return (needsRecords || needsCertificate) && OF_SENDING.every((kind) => records[kind]?.status === 'VALID')
 }
 
 function isWithin(name: string, zone: string): boolean {

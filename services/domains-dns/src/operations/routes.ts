@@ -7,7 +7,7 @@ import { domainDocument, domainItem } from '../registrations/document.ts'
 import { stateOf } from '../registrations/events.ts'
 import { countDomains, findDomain, findEverywhere, findOwnDomain, listAll, listDomains } from '../registrations/find.ts'
 import { scopeOf } from '../registrations/scope.ts'
-import { type DomainRow, publicKeyOf } from '../registrations/store.ts'
+import { type DomainRow, publishedKeyOf } from '../registrations/store.ts'
 import { removeDomain } from '../removal/remove.ts'
 import { lockForSettling } from '../status/store.ts'
 import { zoneFile } from '../zone-file/zone-file.ts'
@@ -24,7 +24,7 @@ type Operations = Omit<Handlers<'domains-dns'>, 'domains.verify' | 'domains.getS
 /** The operations on domains but those that ask DNS about them. */
 export function domainRoutes(deps: DomainRouteOptions): Operations {
   const { db, cursors, installation } = deps
-  const shown = async (row: DomainRow) => domainDocument(row, await publicKeyOf(db, row.uid), installation)
+  const shown = async (row: DomainRow) => domainDocument(row, await publishedKeyOf(db, row.uid), installation)
   return {
     'domains.create': async ({ caller, confirmCaller, body }) =>
       shown(await createDomain(deps, caller, confirmCaller, body)),
@@ -54,7 +54,7 @@ export function domainRoutes(deps: DomainRouteOptions): Operations {
 
     'domains.getZoneFile': async ({ caller, params }) => {
       const row = await findDomain(db, caller, params.domain_id)
-      const body = Buffer.from(zoneFile(expectedRecords(row, await publicKeyOf(db, row.uid), installation)))
+      const body = Buffer.from(zoneFile(expectedRecords(row, await publishedKeyOf(db, row.uid), installation)))
       const headers = {
         'content-type': 'text/plain; charset=utf-8',
         'content-length': String(body.length),

@@ -10,7 +10,7 @@ import { findEverywhere } from '../registrations/find.ts'
 import { type DomainRow, findByUid } from '../registrations/store.ts'
 import { type SettleOptions, settle } from '../status/settle.ts'
 import { lockForSettling } from '../status/store.ts'
-import { listEverything, nextChecks, publicKeys } from './store.ts'
+import { listEverything, nextChecks, publishedKeys } from './store.ts'
 
 export interface OperatorRouteOptions extends SettleOptions {
   readonly db: Database
@@ -40,7 +40,9 @@ export function operatorRoutes(deps: OperatorRouteOptions): Internal {
         if (!row) return undefined
         if ((row.barred_at !== null) === barred) return false
         const now = new Date()
-        await settle(tx, deps, row, { barred_at: barred ? now : null }, now)
+        await settle(tx, deps, row, barred ? { barred_at: now } : { barred_at: null, scheduled_from: now }, now)
+        // Its checks may have ended while it was barred, and what they found be old.
+        if (!barred) await scheduleCheck(tx, timers, uid)
         return true
       })
       if (changed)
@@ -79,7 +81,7 @@ function operatorDomain(row: DomainRow): OperatorDomain {
 
 async function shown({ db, installation }: OperatorRouteOptions, rows: readonly DomainRow[]): Promise<ShownDomain[]> {
   const uids = rows.map(({ uid }) => uid)
-  const [due, keys] = await Promise.all([nextChecks(db, uids), publicKeys(db, uids)])
+  const [due, keys] = await Promise.all([nextChecks(db, uids), publishedKeys(db, uids)])
   return rows.flatMap((row) => {
     const [nextCheck, key] = [due.get(row.uid), keys.get(row.uid)]
     // It was deleted since it was read.

@@ -1,5 +1,6 @@
 import type { InternalRequestOf } from '@restante/contracts/internal'
 import { type Queryable, sql } from '@restante/service/database'
+import type { PublishedKey } from '../records/expected.ts'
 import { COLUMNS, type DomainRow } from '../registrations/store.ts'
 
 type Filter = InternalRequestOf<'domains-dns.listAll'>
@@ -37,11 +38,14 @@ export async function nextChecks(on: Queryable, uids: readonly string[]): Promis
   return new Map((await on.query(NEXT_CHECKS, uids)).map(({ key, due_at }) => [key, due_at]))
 }
 
-const KEYS = sql<{ domain_uid: string; public_key: string }, [uids: readonly string[]]>(
-  'select domain_uid, public_key from domain_keys where domain_uid = any($1::uuid[])',
+const KEYS = sql<PublishedKey & { domain_uid: string }, [uids: readonly string[]]>(
+  'select domain_uid, selector, public_key as "publicKey" from domain_keys where domain_uid = any($1::uuid[])',
 )
 
-/** The public keys of registrations, as they are published. */
-export async function publicKeys(on: Queryable, uids: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  return new Map((await on.query(KEYS, uids)).map(({ domain_uid, public_key }) => [domain_uid, public_key]))
+/** What registrations publish of their keys. */
+export async function publishedKeys(
+  on: Queryable,
+  uids: readonly string[],
+): Promise<ReadonlyMap<string, PublishedKey>> {
+  return new Map((await on.query(KEYS, uids)).map(({ domain_uid, ...key }) => [domain_uid, key]))
 }

@@ -26,13 +26,17 @@ export interface ExpectedRecord {
   readonly priority?: number
 }
 
-/**
- * The records that a domain must publish (domains 3).
- * @param publicKey SPKI in base64.
- */
+/** What a domain publishes of its key. It is that of the registration, whatever is configured for new ones by now. */
+export interface PublishedKey {
+  readonly selector: string
+  /** SPKI in base64. */
+  readonly publicKey: string
+}
+
+/** The records that a domain must publish (domains 3). */
 export function expectedRecords(
   domain: Switches,
-  publicKey: string,
+  { selector, publicKey }: PublishedKey,
   installation: Installation,
 ): readonly ExpectedRecord[] {
   const { name } = domain
@@ -46,7 +50,7 @@ export function expectedRecords(
     ...(domain.subdomains_enabled ? [mx('wildcard_mx', `*.${name}`, installation.mxHost)] : []),
     mx('return_mx', returnPath, installation.returnHost),
     txt('spf', returnPath, `v=spf1 include:${installation.spfInclude} -all`),
-    txt('dkim', `${installation.selector}._domainkey.${name}`, `v=DKIM1; k=rsa; p=${publicKey}`),
+    txt('dkim', `${selector}._domainkey.${name}`, `v=DKIM1; k=rsa; p=${publicKey}`),
     txt('dmarc', `_dmarc.${name}`, `v=DMARC1; p=reject${reports}`),
     ...(domain.tracking_enabled && installation.trackingHost !== undefined
       ? [{ kind: 'tracking', type: 'CNAME', name: trackingHostOf(name), value: installation.trackingHost } as const]
@@ -56,7 +60,7 @@ export function expectedRecords(
 
 /** The kinds of the records that a domain must publish. */
 export function requiredKinds(domain: Switches, installation: Installation): readonly RecordKind[] {
-  return expectedRecords(domain, '', installation).map(({ kind }) => kind)
+  return expectedRecords(domain, { selector: '', publicKey: '' }, installation).map(({ kind }) => kind)
 }
 
 /** Domain of the envelope senders of a domain's mail. */

@@ -6,7 +6,7 @@ export interface Installation {
   readonly returnHost: string
   /** Name that the SPF record includes. */
   readonly spfInclude: string
-  /** Selector of the signing keys. */
+  /** Selector of new signing keys. */
   readonly selector: string
   /** Label of the return path below a domain. */
   readonly returnPathLabel: string

@@ -1,15 +1,15 @@
 import type { Domain, DomainItem, VerificationRecord } from '@restante/contracts/resources'
 import type { RecordChecks } from '../records/checks.ts'
-import { type ExpectedRecord, expectedRecords } from '../records/expected.ts'
+import { type ExpectedRecord, expectedRecords, type PublishedKey } from '../records/expected.ts'
 import type { Installation } from '../records/installation.ts'
 import type { DomainRow } from './store.ts'
 
-/** A domain as the API shows it (domains 2.4). @param publicKey SPKI in base64. */
-export function domainDocument(row: DomainRow, publicKey: string, installation: Installation): Domain {
+/** A domain as the API shows it (domains 2.4). */
+export function domainDocument(row: DomainRow, key: PublishedKey, installation: Installation): Domain {
   return {
     ...domainItem(row),
     ...(row.reason !== null && { reason: row.reason }),
-    records: expectedRecords(row, publicKey, installation).map((record) => recordDocument(record, row.records)),
+    records: expectedRecords(row, key, installation).map((record) => recordDocument(record, row.records)),
   }
 }
 

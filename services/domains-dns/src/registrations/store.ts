@@ -1,6 +1,8 @@
 import type { DomainReason, DomainStatus } from '@restante/contracts/vocabulary'
 import { type Queryable, sql, type Tx } from '@restante/service/database'
+import { notFound } from '@restante/service/errors'
 import type { RecordChecks, SendingChecks } from '../records/checks.ts'
+import type { PublishedKey } from '../records/expected.ts'
 
 /** A registration of a name by an organization, as it is stored. */
 export interface DomainRow {
@@ -58,13 +60,15 @@ export async function lockByUid(tx: Tx, uid: string): Promise<DomainRow | undefi
   return row
 }
 
-const KEY = sql<{ public_key: string }, [uid: string]>('select public_key from domain_keys where domain_uid = $1')
+const KEY = sql<PublishedKey, [uid: string]>(
+  'select selector, public_key as "publicKey" from domain_keys where domain_uid = $1',
+)
 
-/** The public key of a registration: SPKI in base64, as it is published. */
-export async function publicKeyOf(on: Queryable, uid: string): Promise<string> {
-  const [row] = await on.query(KEY, uid)
-  if (!row) throw new Error(`the domain ${uid} has no key`)
-  return row.public_key
+/** What a registration publishes of its key. @throws ApiError 404 when it was deleted since it was read. */
+export async function publishedKeyOf(on: Queryable, uid: string): Promise<PublishedKey> {
+  const [key] = await on.query(KEY, uid)
+  if (key) return key
+  throw notFound('Domain')
 }
 
 /** What a request registers. */

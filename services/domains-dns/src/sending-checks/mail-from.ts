@@ -2,18 +2,18 @@ import { hostname } from 'node:os'
 import { spf } from 'mailauth/lib/spf/index.js'
 import type { SendingOutcome } from '../records/checks.ts'
 import type { MailauthResolver } from './mailauth-resolver.ts'
-import { probeRecipient } from './recipient-probe.ts'
+import { type ProbedHost, probeRecipient } from './recipient-probe.ts'
+
+/** For SPF of all addresses: what receivers allow at least (RFC 7208 4.6.4). */
+const SPF_MS = 20_000
 
 export interface MailFromOptions {
   /** Addresses that mail leaves from; none: that the published record is valid has to do. */
   readonly outboundAddresses: readonly string[]
   /** Where mail for return paths is probed; undefined: it is not. */
   readonly hosts: (() => Promise<readonly ProbedHost[]>) | undefined
-}
-
-export interface ProbedHost {
-  readonly address: string
-  readonly port: number
+  /** For SPF of all addresses; what takes longer gives no answer. Default 20,000. */
+  readonly spfMs?: number
 }
 
 /**
@@ -23,19 +23,24 @@ export interface ProbedHost {
  */
 export async function checkMailFrom(
   returnPath: string,
-  { outboundAddresses, hosts }: MailFromOptions,
+  { outboundAddresses, hosts, spfMs = SPF_MS }: MailFromOptions,
   resolver: MailauthResolver,
   signal: AbortSignal,
 ): Promise<SendingOutcome> {
-  for (const ip of outboundAddresses) {
-    const outcome = await checkSpf(returnPath, ip, resolver)
-    if (outcome !== 'passed') return outcome
-  }
-  return hosts === undefined ? 'passed' : probeHosts(await hosts(), returnPath, signal)
+  const outcomes = await Promise.all([
+    // All at once: a policy of an owner may name servers that are as slow as they can be, and each address asks them.
+    ...outboundAddresses.map((ip) => checkSpf(returnPath, ip, { resolver, maxElapsedTime: spfMs })),
+    hosts === undefined ? 'passed' : hosts().then((found) => probeHosts(found, returnPath, signal)),
+  ])
+  return (['failed', 'unanswered'] as const).find((outcome) => outcomes.includes(outcome)) ?? 'passed'
 }
 
-async function checkSpf(returnPath: string, ip: string, resolver: MailauthResolver): Promise<SendingOutcome> {
-  const { status } = await spf({ sender: `postmaster@${returnPath}`, ip, helo: returnPath, mta: hostname(), resolver })
+async function checkSpf(
+  returnPath: string,
+  ip: string,
+  limits: { readonly resolver: MailauthResolver; readonly maxElapsedTime: number },
+): Promise<SendingOutcome> {
+  const { status } = await spf({ sender: `postmaster@${returnPath}`, ip, helo: returnPath, mta: hostname(), ...limits })
   if (status.result === 'pass') return 'passed'
   return status.result === 'temperror' ? 'unanswered' : 'failed'
 }

@@ -2,7 +2,12 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { hostname } from 'node:os'
 import type { SendingOutcome } from '../records/checks.ts'
-import type { ProbedHost } from './mail-from.ts'
+
+/** A mail host as it is connected to. */
+export interface ProbedHost {
+  readonly address: string
+  readonly port: number
+}
 
 const PROBE_MS = 5_000
 /** RFC 5321 4.5.3.1.5. */

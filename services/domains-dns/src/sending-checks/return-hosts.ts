@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import type { Resolvers } from '../dns/resolvers.ts'
-import type { ProbedHost } from './mail-from.ts'
+import type { ProbedHost } from './recipient-probe.ts'
 
 /** The addresses of the host that accepts reports. It is of the operator, so any address is allowed. */
 export function returnHosts(

@@ -5,10 +5,10 @@ import { ApiError } from '@restante/service/errors'
 import type { Resolvers } from '../dns/resolvers.ts'
 import { findConflictingProvider } from '../providers/conflict.ts'
 import type { MailboxProvider } from '../providers/table.ts'
-import { expectedRecords } from '../records/expected.ts'
+import { expectedRecords, type PublishedKey } from '../records/expected.ts'
 import type { Installation } from '../records/installation.ts'
 import { findDomain } from '../registrations/find.ts'
-import { type DomainRow, publicKeyOf } from '../registrations/store.ts'
+import { type DomainRow, publishedKeyOf } from '../registrations/store.ts'
 import { applyUrl, type Signer } from './apply/apply-url.ts'
 import { groupsOf } from './apply/template.ts'
 import type { Discovery, TemplateIds } from './discovery/discovery.ts'
@@ -34,8 +34,8 @@ export interface LinkOptions {
 export async function setupLink(options: LinkOptions, caller: Caller, domainId: string): Promise<SetupLink> {
   const { db, dns, discovery, providers, installation, own, returnUrl } = options
   const row = await findDomain(db, caller, domainId)
-  const publicKey = await publicKeyOf(db, row.uid)
-  requireMissing(row, publicKey, installation)
+  const key = await publishedKeyOf(db, row.uid)
+  requireMissing(row, key, installation)
   const zone = await findZoneApex(dns, row.name)
   if (zone === undefined) throw noZone(row.name)
   const { providerName, page } = await discovery.find(zone)
@@ -51,8 +51,7 @@ export async function setupLink(options: LinkOptions, caller: Caller, domainId: 
     zone,
     name: row.name,
     groups: groupsOf(row, installation),
-    selector: installation.selector,
-    publicKey,
+    ...key,
     returnUrl,
     state,
   }
@@ -67,8 +66,8 @@ export async function setupLink(options: LinkOptions, caller: Caller, domainId: 
   }
 }
 
-function requireMissing(row: DomainRow, publicKey: string, installation: Installation): void {
-  const expected = expectedRecords(row, publicKey, installation)
+function requireMissing(row: DomainRow, key: PublishedKey, installation: Installation): void {
+  const expected = expectedRecords(row, key, installation)
   if (expected.some(({ kind }) => row.records[kind]?.status !== 'VALID')) return
   throw new ApiError('conflict', {
     message: 'There is nothing to apply: every DNS record of this domain is published',

@@ -6,7 +6,7 @@ import { awaitCheck, type RequestedCheck, requestCheck } from '../checks/request
 import type { CheckTimers } from '../checks/timers.ts'
 import type { Installation } from '../records/installation.ts'
 import { domainDocument } from '../registrations/document.ts'
-import { type DomainRow, findByUid, publicKeyOf } from '../registrations/store.ts'
+import { type DomainRow, findByUid, publishedKeyOf } from '../registrations/store.ts'
 import { isHeldElsewhere, lockForSettling } from '../status/store.ts'
 import { takeSetup } from './store.ts'
 
@@ -49,7 +49,7 @@ async function check(tx: Tx, { timers }: ReturnOptions, uid: string): Promise<Re
 }
 
 async function resultOf({ db, installation }: ReturnOptions, row: DomainRow): Promise<SetupResult> {
-  const { domain, status, records } = domainDocument(row, await publicKeyOf(db, row.uid), installation)
+  const { domain, status, records } = domainDocument(row, await publishedKeyOf(db, row.uid), installation)
   return {
     outcome: 'returned',
     domain,

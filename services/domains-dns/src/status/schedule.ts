@@ -10,7 +10,8 @@ const DAY = 24 * HOUR
 /** Checks after creation, an update or a request to verify (domains 7.2). */
 const OFFSETS = [0, 30 * SECOND, ...[1, 2, 5, 10, 20, 40].map((minutes) => minutes * MINUTE)]
 const HOURLY_UNTIL = DAY
-const AUTOMATIC_UNTIL = 14 * DAY
+/** Age of the schedule at which checks of a registration that is not verified end. */
+export const AUTOMATIC_UNTIL = 14 * DAY
 const SELDOM = 6 * HOUR
 /** Extra checks of a verified domain after the first that failed; then at the last interval until it is decided. */
 const FAILING_OFFSETS = [5 * MINUTE, 20 * MINUTE, 60 * MINUTE]

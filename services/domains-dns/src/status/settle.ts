@@ -7,7 +7,7 @@ import { type RecordKind, requiredKinds } from '../records/expected.ts'
 import type { Installation } from '../records/installation.ts'
 import { domainDocument } from '../registrations/document.ts'
 import { publishState, stateOf } from '../registrations/events.ts'
-import { type DomainRow, publicKeyOf } from '../registrations/store.ts'
+import { type DomainRow, publishedKeyOf } from '../registrations/store.ts'
 import { hasFallen, NOT_FAILING } from './failing.ts'
 import { isSendingReady } from './sending-ready.ts'
 import { type Standing, standingOf } from './standing.ts'
@@ -168,7 +168,7 @@ function visible(row: DomainRow) {
 
 async function publishVerified(tx: Tx, { outbox, installation }: SettleOptions, row: DomainRow, now: Date) {
   const id = crypto.randomUUID()
-  const domain = domainDocument(row, await publicKeyOf(tx, row.uid), installation)
+  const domain = domainDocument(row, await publishedKeyOf(tx, row.uid), installation)
   const document = { type: 'event' as const, event_type: 'domain.verified' as const, event_id: id, domain }
   const about = {
     organization_id: row.organization_id,

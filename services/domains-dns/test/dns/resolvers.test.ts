@@ -44,14 +44,25 @@ describe('Resolvers', () => {
     expect(first).toEqual({ kind: 'failed', code: 'ESERVFAIL' })
   })
 
-  it('send a query again when a server stays silent, and answer within 4 s', async () => {
+  it('send a query once more when a server stays silent', async () => {
     zones.first.silence('silent.test')
     zones.second.set('silent.test')
-    const began = performance.now()
-    await resolvers.askAll({ name: 'silent.test', type: 'A' })
-    expect(performance.now() - began).toBeLessThan(4_000)
+    const [first] = await resolvers.askAll({ name: 'silent.test', type: 'A' })
+    expect(first).toEqual({ kind: 'failed', code: 'ETIMEOUT' })
     expect(zones.first.questions.filter(({ name }) => name === 'silent.test')).toHaveLength(2)
-    expect(zones.second.questions.filter(({ name }) => name === 'silent.test')).toHaveLength(1)
+  })
+
+  it('keep 100 records of a huge answer, and each text in one piece', async () => {
+    const alone = new Resolvers({ servers: [zones.first.address] })
+    const hosts = Array.from({ length: 900 }, (_, index) => `mx${index}.huge.test`)
+    zones.first.set('huge.test', ...hosts.map((exchange) => ({ type: 'MX', exchange, priority: 1 }) as const))
+    zones.first.set('long.test', { type: 'TXT', data: 'x'.repeat(2_000) })
+    const answer = await alone.ask({ name: 'huge.test', type: 'MX' })
+    expect(answer.kind === 'records' && answer.records.length).toBe(100)
+    expect(await alone.ask({ name: 'long.test', type: 'TXT' })).toEqual({
+      kind: 'records',
+      records: [['x'.repeat(2_000)]],
+    })
   })
 
   it('take a server that cannot be reached for a failure', async () => {

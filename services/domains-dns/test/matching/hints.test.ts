@@ -18,7 +18,7 @@ const INSTALLATION = {
   trackingHost: 'track.restante.test',
 }
 const switches = { name: D, inbound_enabled: true, subdomains_enabled: true, tracking_enabled: true }
-const EXPECTED = expectedRecords(switches, KEY, INSTALLATION)
+const EXPECTED = expectedRecords(switches, { selector: 'svc1', publicKey: KEY }, INSTALLATION)
 
 function expected(kind: RecordKind): ExpectedRecord {
   const record = EXPECTED.find((each) => each.kind === kind)

@@ -228,6 +228,24 @@ describe('a create is 403 already_exists', () => {
   })
 })
 
+describe('a create for one pod', () => {
+  it('is 403 where inboxes of other pods would follow the domain; one for the whole organization is not', async () => {
+    fixture.peers.answers['gateway.countInboxesOn'] = async ({ except_pod }) => ({
+      count: except_pod === podId ? 1 : 0,
+    })
+    const [{ owner, pod, inPod }, podId] = [tenant(), randomUUID()]
+    const { domain: above } = await fixture.register(owner, { subdomains_enabled: true })
+    const domain = `a.${above}`
+    for (const caller of [pod(podId), inPod(podId)]) {
+      const { status, body } = await create(caller, { domain })
+      expect([status, body['code']]).toEqual([403, 'resource_taken'])
+    }
+    expect((await create(owner, { domain })).status).toBe(200)
+    const another = await create(pod(randomUUID()), { domain: `b.${above}` })
+    expect(another.status).toBe(200)
+  })
+})
+
 describe('a create is 422', () => {
   it('when a mailbox provider has the mail of the name, unless it only sends or the flag is set', async () => {
     const { owner } = tenant()

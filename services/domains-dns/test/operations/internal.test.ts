@@ -148,6 +148,16 @@ describe('the domain of a new inbox', () => {
     }
   })
 
+  it('stays open while only the certificate of its tracking host is outstanding, however long', async () => {
+    const { owner, id } = tenant()
+    const { domain } = await fixture.register(owner, { tracking_enabled: true })
+    for (const status of ['VERIFYING', 'FAILED']) {
+      const columns = `reason = 'infra_not_verified_for_sending', verified_at = now(), records = '${records(SENDING)}'`
+      await set(domain, `status = '${status}', ${columns}`)
+      expect(await ask(id, domain)).toEqual({ outcome: 'open', domain })
+    }
+  })
+
   it.each([
     ...SENDING.map((kind) => [
       `${kind} is not valid`,
@@ -156,6 +166,10 @@ describe('the domain of a new inbox', () => {
     ['it never was verified', `status = 'PENDING', verified_at = null, records = '${records(SENDING)}'`],
     ['its checks of sending run', `status = 'VERIFYING', verified_at = now(), records = '${records(SENDING)}'`],
     ['its checks of sending failed', `status = 'FAILED', verified_at = now(), records = '${records(SENDING)}'`],
+    [
+      'it is barred from sending',
+      `status = 'FAILED', reason = 'infra_not_verified_for_sending', verified_at = now(), barred_at = now(), records = '${records(SENDING)}'`,
+    ],
     [
       'it has lost its name',
       `status = 'PENDING', verified_at = now(), lost_at = now(), records = '${records(SENDING)}'`,

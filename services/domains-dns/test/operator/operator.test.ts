@@ -72,6 +72,17 @@ describe('the operator', () => {
     expect(await set(true, randomUUID())).toEqual({})
   })
 
+  it('lets a registration be checked again by lifting its bar, also when its automatic checks have ended', async () => {
+    const { owner } = tenant()
+    const { domain } = await fixture.register(owner)
+    const { uid } = await fixture.row(owner, domain)
+    const set = (barred: boolean) => ask('domains-dns.setBarred', { domain_uid: uid, barred, operator: 'me' })
+    await set(true)
+    await queryRows(fixture.db, 'delete from timers where key = $1', uid)
+    await set(false)
+    expect((await show({ domain }))[0]?.next_check_at).toBeDefined()
+  })
+
   it('queues a check of a registration that exists', async () => {
     const { owner } = tenant()
     const { domain } = await fixture.register(owner)

@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { DnsZone, freePort, MailPeer } from '@restante/testkit'
 import { Resolvers } from '../../src/dns/resolvers.ts'
 import { newKeyPair } from '../../src/keys/key-pair.ts'
@@ -83,6 +84,24 @@ describe('the check of MAIL FROM', () => {
   it('fails when the policy of the installation has an error', async () => {
     zone.set('spf.restante.test', { type: 'TXT', data: 'v=spf1 include:none.restante.test -all' })
     expect(await check(['192.0.2.1'])).toBe('failed')
+  })
+
+  it('is unanswered within its time when a policy names many slow servers, and asks each question once', async () => {
+    const slow = Array.from({ length: 9 }, (_, index) => `slow${index}.sender.test`)
+    for (const name of slow) zone.set(name, { type: 'TXT', data: 'v=spf1 ?all' })
+    const includes = [...slow, 'spf.restante.test'].map((name) => `include:${name}`)
+    zone.set('mail.sender.test', { type: 'TXT', data: `v=spf1 ${includes.join(' ')} -all` })
+    let questions = 0
+    const late = mailauthResolver(async (question) => {
+      questions++
+      if (question.name.startsWith('slow')) await sleep(500)
+      return resolvers.askAll(question)
+    })
+    const options = { outboundAddresses: ['192.0.2.1', '192.0.2.2', '2001:db8::1'], hosts: undefined, spfMs: 1_200 }
+    const begun = performance.now()
+    expect(await checkMailFrom('mail.sender.test', options, late, signal)).toBe('unanswered')
+    expect(performance.now() - begun).toBeLessThan(3_000)
+    expect(questions).toBeLessThan(6)
   })
 
   it('is unanswered while DNS fails', async () => {

@@ -104,7 +104,7 @@ describe('the template for DNS providers', () => {
     const given = templateOf(installation, description)
       .records.filter(({ groupId }) => groups.includes(groupId))
       .map(({ type, host }) => `${type} ${host.replace('%sel%', 'svc1')}`.replace('SPFM', 'TXT'))
-    const needed = expectedRecords(domain, 'key', installation).map(
+    const needed = expectedRecords(domain, { selector: installation.selector, publicKey: 'key' }, installation).map(
       ({ type, name }) => `${type} ${name.replace(/\.?example\.com$/, '') || '@'}`,
     )
     expect(given.sort()).toEqual(needed.sort())

@@ -1,6 +1,6 @@
 import type { DnsZone } from '@restante/testkit'
 import { type ExpectedRecord, expectedRecords } from '../../src/records/expected.ts'
-import { type DomainRow, publicKeyOf } from '../../src/registrations/store.ts'
+import { type DomainRow, publishedKeyOf } from '../../src/registrations/store.ts'
 import { type Fixture, MX_HOST } from './fixture.ts'
 
 /** Names of the installation of the fixture. */
@@ -15,7 +15,7 @@ export const INSTALLATION = {
 
 /** The records that a registration needs. */
 export async function recordsOf({ db }: Pick<Fixture, 'db'>, row: DomainRow): Promise<readonly ExpectedRecord[]> {
-  return expectedRecords(row, await publicKeyOf(db, row.uid), INSTALLATION)
+  return expectedRecords(row, await publishedKeyOf(db, row.uid), INSTALLATION)
 }
 
 /** Publishes the records of a registration, except those of some kinds. */

@@ -30,7 +30,7 @@ interface Wanted {
  */
 export async function inboxDomain(deps: InboxDomainOptions, wanted: Wanted): Promise<() => InboxDomain> {
   const { defaultDomain, sharedDomains } = deps.addresses
-  const name = wanted.domain === undefined ? defaultDomain : domainToASCII(wanted.domain)
+  const name = wanted.domain === undefined ? defaultDomain : domainToASCII(wanted.domain.replace(/\.$/, ''))
   if (sharedDomains.has(name)) return () => ({ name, own: false })
   // Nothing is left of a name that is none.
   if (name === '') return refuse(refusalOf('unknown', name))

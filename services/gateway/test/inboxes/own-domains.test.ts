@@ -41,10 +41,12 @@ describe('inboxes on custom domains', () => {
   }
 
   describe('POST /v0/inboxes', () => {
-    it('creates an inbox on a domain that its owner opens, in A-labels', async () => {
+    it('creates an inbox on a domain that its owner opens, in A-labels and without a dot at its end', async () => {
       const tenant = await tenantOn('xn--bcher-kva.test')
       expect((await create(tenant, 'desk', 'Bücher.test')).body).toMatchObject({ inbox_id: 'desk@xn--bcher-kva.test' })
       expect((await create(tenant, undefined, 'bücher.test')).body['inbox_id']).toMatch(/^\w+@xn--bcher-kva\.test$/)
+      const dotted = await create(tenant, 'dotted', 'Bücher.test.')
+      expect(dotted.body).toMatchObject({ inbox_id: 'dotted@xn--bcher-kva.test' })
     })
 
     it.each([
@@ -209,6 +211,19 @@ describe('inboxes on custom domains', () => {
   })
 
   describe('gateway.countInboxesOn', () => {
+    it('leaves out the inboxes of a pod', async () => {
+      const tenant = await tenantOn('pods.test')
+      const pod = String((await tenant.api.post('/v0/pods', { name: 'another' })).body['pod_id'])
+      await create(tenant, 'own', 'pods.test')
+      expect(
+        await tenant.api.post(`/v0/pods/${pod}/inboxes`, { username: 'other', domain: 'pods.test' }),
+      ).toMatchObject({ status: 200 })
+      const question = { organization_id: tenant.id, domain: 'pods.test', itself: true, except: [] }
+      expect(await domainsDns?.call('gateway.countInboxesOn', question)).toEqual({ count: 2 })
+      const others = { ...question, except_pod: pod }
+      expect(await domainsDns?.call('gateway.countInboxesOn', others)).toEqual({ count: 1 })
+    })
+
     const count = async (organization_id: string, domain: string, itself: boolean, except: string[] = []) =>
       (await domainsDns?.call('gateway.countInboxesOn', { organization_id, domain, itself, except }))?.count
 

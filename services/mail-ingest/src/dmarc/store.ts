@@ -34,6 +34,8 @@ insert into dmarc_reports (domain_uid, reporter, authenticated, report_id, organ
 select $1, $2, $3, $4, $5, $6::date
  where $7::int + (select count(*) from dmarc_counts
                    where domain_uid = $1 and day = $6::date and authenticated = $3) <= $8::int
+   and (select count(*) from dmarc_reports
+         where domain_uid = $1 and day = $6::date and authenticated = $3) < $8::int
 on conflict do nothing
 returning report_id`)
 
@@ -106,7 +108,8 @@ export const FORGET_DMARC = [
 /** What DMARC reports say about the mail of custom domains. */
 export const dmarcCounts = {
   /**
-   * Counts a report, unless it was counted before or its day has too many rows.
+   * Counts a report, unless it was counted before, or its day has too many rows or reports: one with the rows of another
+   * adds none.
    * @returns whether it counts
    */
   async add(tx: Tx, report: CountedReport): Promise<boolean> {

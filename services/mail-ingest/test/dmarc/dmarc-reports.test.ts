@@ -169,6 +169,21 @@ describe('a DMARC report about a custom domain', () => {
   })
 })
 
+describe('DMARC reports of a day of a domain', () => {
+  it('are no more from strangers than a limit, though their rows be the same, and those of others still count', async () => {
+    const domain = await registered()
+    const begin = Date.now() - DAY_MS
+    const store = `insert into dmarc_reports (domain_uid, reporter, authenticated, report_id, organization_id, day)
+      select $1::uuid, 'forger.test', false, number::text, $2::uuid, $3::date from generate_series(1, 1000) as number`
+    await queryRows(fixture.db, store, domain.domain_uid, domain.organization_id, dayOf(begin))
+    const report = () => gzipSync(xmlOf({ domain: domain.domain, begin }))
+    await mail(domain.domain, report(), { from: 'forger.test' })
+    expect((await countsOf(domain)).counts).toEqual([])
+    await mail(domain.domain, report())
+    expect((await countsOf(domain)).counts).toMatchObject([{ reporter: RECEIVER, messages: 2 }])
+  })
+})
+
 describe('what DMARC reports said', () => {
   it('is deleted with the organization', async () => {
     const domain = await registered()

@@ -10,6 +10,7 @@ import {
   recordedBetween,
 } from '@restante/messaging'
 import { PUBLIC_EVENTS_GROUP } from '../delivery/consumers.ts'
+import { firstAttempt } from '../delivery/timers.ts'
 import { eligibleEvents } from './eligible.ts'
 import type { RetryOptions } from './retry.ts'
 import { addRequested, knownDeliveries, lockAnyWebhook } from './store.ts'
@@ -74,12 +75,10 @@ function queue(
     const { matched, pending, deliveries } = eligibleEvents(webhook, own, known)
     if (isDryRun || deliveries.length === 0) return { matched, pending, queued: 0 }
     await addRequested(tx, id, deliveries)
-    const attempts = deliveries.map((delivery) => ({
-      kind: 'webhook-delivery' as const,
-      key: delivery.id,
-      payload: {},
-    }))
-    await timers.scheduleAll(tx, attempts)
+    await timers.scheduleAll(
+      tx,
+      deliveries.map((delivery) => firstAttempt(delivery.id, webhook.organization_id)),
+    )
     return { matched, pending, queued: deliveries.length }
   })
 }

@@ -3,9 +3,9 @@ import { z } from 'zod'
 import { createTenant } from '../../../support/tenants.ts'
 import type { Bench, BenchContext } from '../../harness/bench.ts'
 import type { Figure } from '../../harness/figures.ts'
-import { type Summary, summarize } from '../../harness/statistics.ts'
 import { createInboxes } from '../../load/inboxes.ts'
 import { usageOf } from '../../load/processes.ts'
+import { steadyEvents } from '../../load/webhooks/steady-events.ts'
 import { eventsFor, WebhookLoad } from '../../load/webhooks/webhook-load.ts'
 import { Program } from '../../programs/program.ts'
 
@@ -86,10 +86,10 @@ async function measureNeighbours(
   const healthy = await load.subscribe(healthyInbox, '/ok')
   const count = context.size(STEADY)
   context.say(`${count} events at ${STEADY_RATE}/s for a healthy endpoint ...`)
-  const alone = await steady(load, [healthy], count)
+  const alone = await steadyEvents(load, [healthy], { count, rate: STEADY_RATE })
   const bad = [await load.subscribe(failingInbox, '/500'), await load.subscribe(slowInbox, '/slow')]
   context.say('the same beside an endpoint that answers 500 and one that sleeps for ten seconds ...')
-  const beside = await steady(load, [healthy, ...bad], count)
+  const beside = await steadyEvents(load, [healthy, ...bad], { count, rate: STEADY_RATE })
   return [
     ...(['p50', 'p99'] as const).map(
       (name): Figure => ({
@@ -101,20 +101,4 @@ async function measureNeighbours(
     ),
     { name: 'p99 beside them, of p99 alone', value: (beside.p99 / alone.p99) * 100, unit: '%', goal: { atMost: 200 } },
   ]
-}
-
-/** Publishes one event for each of the inboxes at a time. @returns latencies of the first inbox, in milliseconds. */
-async function steady(load: WebhookLoad, scopes: Parameters<typeof eventsFor>[0], count: number): Promise<Summary> {
-  const times = new Map<string, number>()
-  const began = Date.now()
-  for (let sent = 0; sent < count; sent++) {
-    const due = began + (sent * 1_000) / STEADY_RATE
-    if (due > Date.now()) await new Promise((resolve) => setTimeout(resolve, due - Date.now()))
-    const events = eventsFor(scopes, scopes.length)
-    // The time at which it was due, so that a slow publication counts.
-    if (events[0]) times.set(events[0].id, due)
-    await load.publish(events)
-  }
-  await load.received(times.keys())
-  return summarize([...times].map(([id, at]) => (load.arrivals.get(id) ?? 0) - at))
 }
