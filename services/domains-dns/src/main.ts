@@ -21,8 +21,8 @@ export const service = defineService({
       purpose: 'keys of domains',
     })
     const timers = kit.use(new Timers<DomainTimers>({ db, redis: config.redis, log }))
-    const settling = { outbox, installation: config.installation }
-    const certificates = openCertificates({ kit, timers, ring, settling }, config.certificates)
+    const applying = { outbox, installation: config.installation }
+    const certificates = openCertificates({ kit, timers, ring, applying }, config.certificates)
     kit.use(new KeyRotation({ db, ring, log }))
     kit.use(new ProofSweeper({ db, log }))
     kit.use(new CheckSweeper({ db, log, timers }))

@@ -3,9 +3,9 @@ export const SERVICES = [
   'gateway',
   'mail-ingest',
   'mail-send',
-  'domains-dns',
   'webhooks-dispatcher',
   'websocket-fanout',
+  'domains-dns',
 ] as const
 export type ServiceName = (typeof SERVICES)[number]
 

@@ -4,7 +4,7 @@ import type { Tx } from '@restante/service/database'
 import type { configuration } from '../config.ts'
 import type { KeyRing } from '../keys/key-ring.ts'
 import type { DomainRow } from '../registrations/store.ts'
-import { type SettleOptions, settle } from '../status/settle.ts'
+import { type ApplyOptions, applyChanges } from '../status/apply-changes.ts'
 import type { DomainTimers } from '../timers/kinds.ts'
 import { AccountStore } from './authority/account-store.ts'
 import { Authority } from './authority/authority.ts'
@@ -23,7 +23,7 @@ export interface CertificatesOptions {
   readonly timers: Timers<DomainTimers>
   /** Seals private keys. */
   readonly ring: KeyRing
-  readonly settling: SettleOptions
+  readonly applying: ApplyOptions
 }
 
 /** Hosts that a proxy certifies have no end that is known here. */
@@ -53,7 +53,7 @@ export function openCertificates(
   options: CertificatesOptions,
   { acme, byProxy }: { readonly acme: AcmeSettings | undefined; readonly byProxy: boolean },
 ): Certificates {
-  const { kit, timers, ring, settling } = options
+  const { kit, timers, ring, applying } = options
   const { db, log } = kit
   const certificates = new CertificateStore(ring)
   const dropping = new Dropping({ certificates, timers })
@@ -61,7 +61,7 @@ export function openCertificates(
     const accounts = new AccountStore(db, ring)
     const authority = new Authority({ settings: acme, accounts, challenges: challengeStore(db) })
     const { ordersPerHour } = acme
-    new Ordering({ db, log, authority, certificates, dropping, settling, ordersPerHour }).register(timers)
+    new Ordering({ db, log, authority, certificates, dropping, applying, ordersPerHour }).register(timers)
     new Revoking({ db, log, authority }).register(timers)
     kit.use(new CertificateSweeper({ db, log, timers, certificates, accounts }))
   }
@@ -72,7 +72,7 @@ export function openCertificates(
       const now = new Date()
       const until = byProxy ? BY_PROXY : stillCertified(row, now)
       if (until?.getTime() !== row.certified_until?.getTime())
-        await settle(tx, settling, row, { certified_until: until }, now)
+        await applyChanges(tx, applying, row, { certified_until: until }, now)
       if (acme === undefined || until !== null) return
       await timers.scheduleIfMissing(tx, { kind: 'certificate', key: row.name, payload: {} })
       // One that another registration of the name has is installed by the next step, which waits for the renewal.

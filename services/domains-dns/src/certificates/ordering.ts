@@ -4,7 +4,7 @@ import type { Database, Tx } from '@restante/service/database'
 import type { Logger } from '@restante/service/telemetry'
 import { trackingHostOf } from '../records/expected.ts'
 import { lockByUid } from '../registrations/store.ts'
-import { type SettleOptions, settle } from '../status/settle.ts'
+import { type ApplyOptions, applyChanges } from '../status/apply-changes.ts'
 import { lockName } from '../status/store.ts'
 import type { DomainTimers } from '../timers/kinds.ts'
 import type { Authority, IssuedCertificate } from './authority/authority.ts'
@@ -23,7 +23,7 @@ export interface OrderingOptions {
   readonly authority: Authority
   readonly certificates: CertificateStore
   readonly dropping: Dropping
-  readonly settling: SettleOptions
+  readonly applying: ApplyOptions
   /** Most orders of all replicas together. */
   readonly ordersPerHour: number
 }
@@ -102,7 +102,7 @@ export class Ordering {
         const uids = await findKeepers(tx, name)
         if (uids.length === 0) return dropping.revoke(tx, name, unused)
         const renewAt = await certificates.save(tx, name, directory, issued)
-        await this.#settleAll(tx, uids, issued.notAfter)
+        await this.#applyToAll(tx, uids, issued.notAfter)
         await attempt.postpone(tx, renewAt)
       })
     } catch (error) {
@@ -126,7 +126,7 @@ export class Ordering {
     await lockName(tx, name)
     const uids = await findCertified(tx, name)
     if (!(await this.#options.dropping.dropUnneeded(tx, name))) return false
-    await this.#settleAll(tx, uids, null)
+    await this.#applyToAll(tx, uids, null)
     return true
   }
 
@@ -134,7 +134,7 @@ export class Ordering {
     await lockName(tx, name)
     const uids = await findCertified(tx, name)
     await this.#options.certificates.deleteExpired(tx, name)
-    await this.#settleAll(tx, uids, null)
+    await this.#applyToAll(tx, uids, null)
   }
 
   /** Installs the certificate of a name for registrations that came after it. */
@@ -142,17 +142,17 @@ export class Ordering {
     await lockName(tx, name)
     const uids = await findKeepers(tx, name)
     const until = await this.#options.certificates.lock(tx, name)
-    if (until !== undefined) await this.#settleAll(tx, uids, until)
+    if (until !== undefined) await this.#applyToAll(tx, uids, until)
   }
 
   /** Each is read just before, because one that becomes verified changes the others. */
-  async #settleAll(tx: Tx, uids: readonly string[], until: Date | null): Promise<void> {
+  async #applyToAll(tx: Tx, uids: readonly string[], until: Date | null): Promise<void> {
     const now = new Date()
     for (const uid of uids) {
       const row = await lockByUid(tx, uid)
       if (!row || row.certified_until?.getTime() === until?.getTime()) continue
       if (row.certified_until === null && !wantsCertificate(row)) continue
-      await settle(tx, this.#options.settling, row, { certified_until: until }, now)
+      await applyChanges(tx, this.#options.applying, row, { certified_until: until }, now)
     }
   }
 

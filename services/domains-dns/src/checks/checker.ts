@@ -4,10 +4,10 @@ import { Counter } from 'prom-client'
 import type { AskAll } from '../dns/resolvers.ts'
 import { requiredKinds } from '../records/expected.ts'
 import { type DomainRow, publishedKeyOf } from '../registrations/store.ts'
+import { type ApplyOptions, applyChanges } from '../status/apply-changes.ts'
 import { countCheck } from '../status/failing.ts'
 import { nextCheck } from '../status/schedule.ts'
-import { type SettleOptions, settle } from '../status/settle.ts'
-import { lockForSettling } from '../status/store.ts'
+import { lockForChange } from '../status/store.ts'
 import { type Findings, type InspectOptions, inspect } from './findings.ts'
 import { countUnanswered, endLease, exists, type Leased, lease } from './store.ts'
 import { type CheckTimers, scheduleCheck } from './timers.ts'
@@ -21,7 +21,7 @@ const checksTotal = new Counter({
 /** How soon a check that finds another one running looks again. */
 const BUSY_MS = 500
 
-export interface CheckerOptions extends SettleOptions, Omit<InspectOptions, 'ask' | 'checkSending' | 'keepsHints'> {
+export interface CheckerOptions extends ApplyOptions, Omit<InspectOptions, 'ask' | 'checkSending' | 'keepsHints'> {
   readonly db: Database
   readonly timers: Schedule<CheckTimers>
   readonly checkSending: (
@@ -92,7 +92,7 @@ export class Checker {
   ): Promise<void> {
     const { timers, checked } = this.#options
     const now = new Date()
-    const row = await lockForSettling(tx, leased.row.uid)
+    const row = await lockForChange(tx, leased.row.uid)
     if (!row) return
     const isOwn = await endLease(tx, leased)
     if (!isOwn || !this.#isCurrent(row, leased.row, findings)) {
@@ -100,11 +100,11 @@ export class Checker {
       return attempt.postpone(tx, now)
     }
     const isComplete = findings.answered.length === findings.required.length
-    const settled = await this.#apply(tx, row, findings, now)
-    await checked(tx, settled)
+    const changed = await this.#apply(tx, row, findings, now)
+    await checked(tx, changed)
     // An owner who has asked in the meantime may have published records after this check read them.
     if (row.scheduled_from.getTime() !== leased.row.scheduled_from.getTime()) return this.#again(tx, attempt, now)
-    const next = nextCheck(settled, isComplete, now, Math.random())
+    const next = nextCheck(changed, isComplete, now, Math.random())
     if (next) await scheduleCheck(tx, timers, row.uid, next)
     else if (attempt.timer.kind !== 'domain-check') await timers.cancelIdle(tx, 'domain-check', [row.uid])
   }
@@ -133,7 +133,7 @@ export class Checker {
       ...failing,
       ...(sending && { sending_checks: sending }),
     }
-    return settle(tx, this.#options, row, changes, now)
+    return applyChanges(tx, this.#options, row, changes, now)
   }
 
   async #again(tx: Tx, attempt: AttemptContext<Record<string, never>>, now: Date): Promise<void> {

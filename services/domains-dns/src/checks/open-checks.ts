@@ -9,13 +9,13 @@ import type { MailboxProvider } from '../providers/table.ts'
 import type { DomainRow } from '../registrations/store.ts'
 import { returnHosts } from '../sending-checks/return-hosts.ts'
 import { checkSending } from '../sending-checks/sending-checks.ts'
-import type { SettleOptions } from '../status/settle.ts'
+import type { ApplyOptions } from '../status/apply-changes.ts'
 import { Checker, type Pacing } from './checker.ts'
 import { verifyRoutes } from './routes.ts'
 import type { CheckTimers } from './timers.ts'
 import type { ProbeTarget } from './variables.ts'
 
-export interface ChecksOptions extends SettleOptions {
+export interface ChecksOptions extends ApplyOptions {
   readonly db: Database
   readonly timers: Timers<CheckTimers>
   readonly ring: KeyRing

@@ -6,7 +6,7 @@ import { requiredKinds } from '../records/expected.ts'
 import type { Installation } from '../records/installation.ts'
 import { findOwnDomain } from '../registrations/find.ts'
 import type { DomainRow } from '../registrations/store.ts'
-import { isHeldElsewhere, lockForSettling } from '../status/store.ts'
+import { isHeldElsewhere, lockForChange } from '../status/store.ts'
 import { awaitCheck, type RequestedCheck, requestCheck } from './request.ts'
 import type { CheckTimers } from './timers.ts'
 
@@ -29,7 +29,7 @@ export function verifyRoutes(deps: VerifyOptions): Pick<Handlers<'domains-dns'>,
 function request({ db, timers }: VerifyOptions, uid: string): Promise<RequestedCheck> {
   return db.transaction(async (tx) => {
     const now = new Date()
-    const row = await lockForSettling(tx, uid)
+    const row = await lockForChange(tx, uid)
     if (!row) throw notFound('Domain')
     if (await isHeldElsewhere(tx, row, now)) throw provenElsewhere(row)
     return requestCheck(tx, timers, row, now)

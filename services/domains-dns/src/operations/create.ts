@@ -52,7 +52,7 @@ export async function createDomain(
   refuseShared(wanted.name, deps.sharedDomains)
   await refuseTaken(db, wanted.organizationId, wanted.name)
   if (wanted.inbound && !wanted.allowConflictingProvider)
-    refuseProvider(wanted.name, await findProvider(deps, wanted.name))
+    refuseProvider(wanted.name, await findProvider(deps, wanted.name), false)
   const limit = await domainLimit(deps, caller, wanted)
   await refuseOthers(deps, db, wanted, limit)
   await refuseInboxesOfOtherPods(deps, wanted)

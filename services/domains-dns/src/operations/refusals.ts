@@ -61,12 +61,17 @@ export async function refuseReturnPath(
   })
 }
 
-/** @throws ApiError 422 where one is found that has the mail of a domain. */
-export function refuseProvider(name: string, provider: string | undefined): void {
+/**
+ * The flag is part of a registration, so a registered domain gets it with a new one.
+ * @throws ApiError 422 where a provider is found that has the mail of a domain.
+ */
+export function refuseProvider(name: string, provider: string | undefined, isRegistered: boolean): void {
   if (provider === undefined) return
   throw new ApiError('unprocessable', {
     message: `The MX records of ${name} belong to ${provider}; receiving here would take its mail away`,
-    fix: `Register a subdomain such as agents.${name}, or set inbound_enabled to false to only send from it, or set allow_conflicting_provider to true if mail is to reach both.`,
+    fix: isRegistered
+      ? `Register a subdomain such as agents.${name}, or leave inbound_enabled false to only send from it, or delete ${name} and register it with allow_conflicting_provider: true if mail is to reach both.`
+      : `Register a subdomain such as agents.${name}, or set inbound_enabled to false to only send from it, or set allow_conflicting_provider to true if mail is to reach both.`,
   })
 }
 

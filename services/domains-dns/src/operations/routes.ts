@@ -9,7 +9,7 @@ import { countDomains, findDomain, findEverywhere, findOwnDomain, listAll, listD
 import { scopeOf } from '../registrations/scope.ts'
 import { type DomainRow, publishedKeyOf } from '../registrations/store.ts'
 import { removeDomain } from '../removal/remove.ts'
-import { lockForSettling } from '../status/store.ts'
+import { lockForChange } from '../status/store.ts'
 import { zoneFile } from '../zone-file/zone-file.ts'
 import { type CreateOptions, createDomain } from './create.ts'
 import { findInboxDomain } from './inbox-domain.ts'
@@ -45,7 +45,7 @@ export function domainRoutes(deps: DomainRouteOptions): Operations {
     'domains.delete': async ({ caller, params }) => {
       const { uid } = await findOwnDomain(db, caller, params.domain_id)
       await db.transaction(async (tx) => {
-        const row = await lockForSettling(tx, uid)
+        const row = await lockForChange(tx, uid)
         if (!row) throw notFound('Domain')
         await removeDomain(tx, deps, row)
       })

@@ -6,8 +6,8 @@ import type { RecordChecks } from '../records/checks.ts'
 import type { RecordKind } from '../records/expected.ts'
 import { findNamesBelow, findOwnDomain } from '../registrations/find.ts'
 import type { DomainRow } from '../registrations/store.ts'
-import { settle } from '../status/settle.ts'
-import { lockForSettling } from '../status/store.ts'
+import { applyChanges } from '../status/apply-changes.ts'
+import { lockForChange } from '../status/store.ts'
 import { type ChangeOptions, countTrackingInboxes, findProvider } from './change.ts'
 import { refuseInboxes, refuseProvider, refuseTracking } from './refusals.ts'
 
@@ -71,7 +71,7 @@ async function requirePossible(deps: ChangeOptions, row: DomainRow, changes: Swi
     refuseInboxes(await countSubdomainInboxes(deps, row), `on subdomains of ${name}`, 'Delete them first.')
   }
   if (changes.inbound_enabled === true && !row.allow_conflicting_provider)
-    refuseProvider(name, await findProvider(deps, name))
+    refuseProvider(name, await findProvider(deps, name), true)
 }
 
 /** Inboxes below a domain that belong to no more specific registration. */
@@ -93,14 +93,14 @@ async function countSubdomainInboxes(
 async function apply(deps: ChangeOptions, row: DomainRow, changes: Switches): Promise<DomainRow | undefined> {
   return deps.db.transaction(async (tx) => {
     const now = new Date()
-    const locked = await lockForSettling(tx, row.uid)
+    const locked = await lockForChange(tx, row.uid)
     if (!locked) throw notFound('Domain')
     if (locked.version !== row.version) return undefined
     const records = recordsAfter(locked.records, changes)
     const isDropped = changes.tracking_enabled === false
     if (isDropped) await deps.certificates.drop(tx, row.uid)
     const dropped = isDropped ? { certified_until: null } : {}
-    const updated = await settle(tx, deps, locked, { ...changes, ...dropped, records, scheduled_from: now }, now)
+    const updated = await applyChanges(tx, deps, locked, { ...changes, ...dropped, records, scheduled_from: now }, now)
     await scheduleCheck(tx, deps.timers, row.uid)
     return updated
   })

@@ -8,11 +8,11 @@ import { asciiName } from '../names/ascii.ts'
 import { domainDocument } from '../registrations/document.ts'
 import { findEverywhere } from '../registrations/find.ts'
 import { type DomainRow, findByUid } from '../registrations/store.ts'
-import { type SettleOptions, settle } from '../status/settle.ts'
-import { lockForSettling } from '../status/store.ts'
+import { type ApplyOptions, applyChanges } from '../status/apply-changes.ts'
+import { lockForChange } from '../status/store.ts'
 import { listEverything, nextChecks, publishedKeys } from './store.ts'
 
-export interface OperatorRouteOptions extends SettleOptions {
+export interface OperatorRouteOptions extends ApplyOptions {
   readonly db: Database
   readonly timers: Schedule<CheckTimers>
   readonly log: Logger
@@ -36,11 +36,11 @@ export function operatorRoutes(deps: OperatorRouteOptions): Internal {
 
     'domains-dns.setBarred': async ({ body: { domain_uid: uid, barred, operator } }) => {
       const changed = await db.transaction(async (tx) => {
-        const row = await lockForSettling(tx, uid)
+        const row = await lockForChange(tx, uid)
         if (!row) return undefined
         if ((row.barred_at !== null) === barred) return false
         const now = new Date()
-        await settle(tx, deps, row, barred ? { barred_at: now } : { barred_at: null, scheduled_from: now }, now)
+        await applyChanges(tx, deps, row, barred ? { barred_at: now } : { barred_at: null, scheduled_from: now }, now)
         // Its checks may have ended while it was barred, and what they found be old.
         if (!barred) await scheduleCheck(tx, timers, uid)
         return true

@@ -7,7 +7,7 @@ import type { CheckTimers } from '../checks/timers.ts'
 import type { Installation } from '../records/installation.ts'
 import { domainDocument } from '../registrations/document.ts'
 import { type DomainRow, findByUid, publishedKeyOf } from '../registrations/store.ts'
-import { isHeldElsewhere, lockForSettling } from '../status/store.ts'
+import { isHeldElsewhere, lockForChange } from '../status/store.ts'
 import { takeSetup } from './store.ts'
 
 type SetupResult = InternalResponseOf<'domains-dns.completeSetup'>
@@ -42,7 +42,7 @@ export async function completeSetup(options: ReturnOptions, state: string, log: 
  * @returns undefined when it is deleted, or its name has been proven by another organization.
  */
 async function check(tx: Tx, { timers }: ReturnOptions, uid: string): Promise<RequestedCheck | undefined> {
-  const row = await lockForSettling(tx, uid)
+  const row = await lockForChange(tx, uid)
   const now = new Date()
   if (row === undefined || (await isHeldElsewhere(tx, row, now))) return undefined
   return requestCheck(tx, timers, row, now)

@@ -6,10 +6,10 @@ const NAME_OF = sql<{ name: string }, [uid: string]>('select name from domains w
 const LOCK_NAME = sql<never, [name: string]>("select pg_advisory_xact_lock(hashtextextended('domain ' || $1, 0))")
 
 /**
- * Locks a registration that will be settled. The name is locked first: of several organizations that have registered
+ * Locks a registration that will be changed. The name is locked first: of several organizations that have registered
  * it, one at a time decides who holds it, and each of them locks the rows of the others only after that.
  */
-export async function lockForSettling(tx: Tx, uid: string): Promise<DomainRow | undefined> {
+export async function lockForChange(tx: Tx, uid: string): Promise<DomainRow | undefined> {
   const [named] = await tx.query(NAME_OF, uid)
   if (!named) return undefined
   await lockName(tx, named.name)
@@ -53,16 +53,16 @@ export function lockRivals(tx: Tx, { name, organization_id }: DomainRow): Promis
   return tx.query(LOCK_RIVALS, name, organization_id)
 }
 
-/** The columns that a settlement writes: all that can change, except the lease and the requests of owners. */
-const SETTLED = `inbound_enabled, subdomains_enabled, feedback_enabled, tracking_enabled, status, reason, records,
+/** The columns that `applyChanges` writes: all that can change, except the lease and the requests of owners. */
+const CHANGEABLE = `inbound_enabled, subdomains_enabled, feedback_enabled, tracking_enabled, status, reason, records,
   sending_checks, sending_ready, dkim_failing_since, converging_since, failing_checks, failing_since, verified_at,
   last_verified_at, lost_at, barred_at, certified_until, scheduled_from, checked_at, checks, version, updated_at`
 const SAVE = sql<never, [uid: string, row: string]>(
-  `update domains set (${SETTLED}) = (select ${SETTLED} from jsonb_populate_record(null::domains, $2::jsonb))
+  `update domains set (${CHANGEABLE}) = (select ${CHANGEABLE} from jsonb_populate_record(null::domains, $2::jsonb))
     where uid = $1`,
 )
 
-/** Writes a registration as it is settled. */
+/** Writes a registration as it is changed. */
 export async function save(tx: Tx, row: DomainRow): Promise<void> {
   await tx.query(SAVE, row.uid, JSON.stringify(row))
 }

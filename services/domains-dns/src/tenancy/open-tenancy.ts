@@ -4,7 +4,7 @@ import type { Logger } from '@restante/service/telemetry'
 import { type DeletedScope, Tenancy } from '@restante/tenancy'
 import { type RemovalOptions, removeDomain } from '../removal/remove.ts'
 import { deleteSetups } from '../setup/store.ts'
-import { lockForSettling } from '../status/store.ts'
+import { lockForChange } from '../status/store.ts'
 
 export interface OpenTenancyOptions extends RemovalOptions {
   readonly kafka: Kafka
@@ -32,7 +32,7 @@ async function removeDomainsOf(
   if (kind === 'inbox') return
   if (kind === 'organization') await deleteSetups(tx, organization_id)
   for (const { uid } of await tx.query(OF_SCOPE, organization_id, kind === 'pod' ? id : null)) {
-    const row = await lockForSettling(tx, uid)
+    const row = await lockForChange(tx, uid)
     if (row) await removeDomain(tx, deps, row)
   }
 }

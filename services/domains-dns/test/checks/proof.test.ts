@@ -1,8 +1,8 @@
 import { Outbox } from '@restante/messaging'
 import { sql } from '@restante/service/database'
 import { waitFor } from '@restante/testkit'
-import { settle } from '../../src/status/settle.ts'
-import { lockForSettling } from '../../src/status/store.ts'
+import { applyChanges } from '../../src/status/apply-changes.ts'
+import { lockForChange } from '../../src/status/store.ts'
 import { found, PASSED } from '../status/rows.ts'
 import { type Fixture, newName, startFixture, tenant } from '../support/fixture.ts'
 import { INSTALLATION, publish } from '../support/published.ts'
@@ -55,8 +55,8 @@ describe('a name that two organizations have registered', () => {
       await Promise.all(
         rows.map(({ uid }) =>
           fixture.db.transaction(async (tx) => {
-            const locked = await lockForSettling(tx, uid)
-            if (locked) await settle(tx, options, locked, changes, now)
+            const locked = await lockForChange(tx, uid)
+            if (locked) await applyChanges(tx, options, locked, changes, now)
           }),
         ),
       )

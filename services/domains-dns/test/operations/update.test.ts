@@ -153,6 +153,8 @@ describe('an update is 422', () => {
     }
     const { status, body } = await update(owner, plain.domain, { inbound_enabled: true })
     expect([status, body['message']]).toEqual([422, expect.stringContaining('Microsoft 365')])
+    // The flag cannot be changed.
+    expect(body['fix']).toContain(`delete ${plain.domain}`)
     expect((await update(owner, allowed.domain, { inbound_enabled: true })).status).toBe(200)
   })
 

@@ -68,12 +68,12 @@ export class Authority {
       signal.throwIfAborted()
       if (authorization.status !== 'valid') await this.#prove(client, order, authorization, host, signal)
     }
-    await settled(client, order, ['ready', 'valid'], signal)
+    await reached(client, order, ['ready', 'valid'], signal)
     const privateKey = newPrivateKey()
     // Without a common name: it holds 64 characters at most, and clients have not read it for long.
     const [, request] = await library.crypto.createCsr({ altNames: [host] }, privateKey)
     await client.finalizeOrder(order, request)
-    const issued = await settled(client, order, ['valid'], signal)
+    const issued = await reached(client, order, ['valid'], signal)
     const chain = await client.getCertificate(issued)
     const certificate = new X509Certificate(chain)
     return { chain, privateKey, notBefore: certificate.validFromDate, notAfter: certificate.validToDate }
@@ -144,7 +144,7 @@ export class Authority {
 }
 
 /** Waits until an order has one of the states. @throws ChallengeFailedError when it became invalid. */
-function settled(client: Client, order: Order, states: readonly string[], signal: AbortSignal): Promise<Order> {
+function reached(client: Client, order: Order, states: readonly string[], signal: AbortSignal): Promise<Order> {
   return poll(signal, async () => {
     const now = await client.getOrder(order)
     if (now.status === 'invalid') throw new ChallengeFailedError(detailOf(now.error))

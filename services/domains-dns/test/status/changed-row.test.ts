@@ -1,12 +1,12 @@
 import type { DomainReason, DomainStatus } from '@restante/contracts/vocabulary'
 import type { SendingChecks } from '../../src/records/checks.ts'
 import type { DomainRow } from '../../src/registrations/store.ts'
-import { type Changes, settledRow } from '../../src/status/settle.ts'
+import { type Changes, changedRow } from '../../src/status/apply-changes.ts'
 import { INSTALLATION } from '../support/published.ts'
 import { ago, DAY, found, HOUR, later, MINUTE, NOW, PASSED, row, verified } from './rows.ts'
 
-function settled(before: DomainRow, changes: Changes = {}, { isHeld = false, now = NOW } = {}): DomainRow {
-  return settledRow(before, changes, { isHeld, installation: INSTALLATION, now })
+function changed(before: DomainRow, changes: Changes = {}, { isHeld = false, now = NOW } = {}): DomainRow {
+  return changedRow(before, changes, { isHeld, installation: INSTALLATION, now })
 }
 
 const status = ({ status, reason }: DomainRow) => [status, reason]
@@ -16,15 +16,15 @@ const valid = (sending: SendingChecks, values: Partial<DomainRow> = {}) =>
 
 describe('the status of a registration that is not verified', () => {
   it('is NOT_STARTED until DNS has answered once', () => {
-    expect(status(settled(row({ checks: 3 })))).toEqual(['NOT_STARTED', 'dns_records_missing'])
+    expect(status(changed(row({ checks: 3 })))).toEqual(['NOT_STARTED', 'dns_records_missing'])
   })
 
   it('is PENDING while a record is missing, also one that DNS has not answered for', () => {
-    expect(status(settled(checked({ records: found({ dmarc: 'MISSING' }) })))).toEqual([
+    expect(status(changed(checked({ records: found({ dmarc: 'MISSING' }) })))).toEqual([
       'PENDING',
       'dns_records_missing',
     ])
-    expect(status(settled(checked({ subdomains_enabled: true, records: found() })))).toEqual([
+    expect(status(changed(checked({ subdomains_enabled: true, records: found() })))).toEqual([
       'PENDING',
       'dns_records_missing',
     ])
@@ -32,7 +32,7 @@ describe('the status of a registration that is not verified', () => {
 
   it('is INVALID as soon as one record is invalid, whatever others are', () => {
     const records = found({ dkim: 'INVALID', spf: 'MISSING' })
-    expect(status(settled(checked({ records })))).toEqual(['INVALID', 'dns_records_invalid'])
+    expect(status(changed(checked({ records })))).toEqual(['INVALID', 'dns_records_invalid'])
   })
 
   it.each<[string, SendingChecks, DomainReason]>([
@@ -45,7 +45,7 @@ describe('the status of a registration that is not verified', () => {
     ['its host does not answer', { dkim: 'passed', mail_from: 'unanswered' }, 'infra_mail_from_temporary_failure'],
     ['it was not started', { dkim: 'passed', mail_from: 'not_started' }, 'infra_mail_from_not_started'],
   ])('is VERIFYING with all records valid while %s', (_, sending, reason) => {
-    const after = settled(valid(sending))
+    const after = changed(valid(sending))
     expect(status(after)).toEqual(['VERIFYING', reason])
     expect(after.converging_since).toEqual(NOW)
   })
@@ -55,41 +55,41 @@ describe('the status of a registration that is not verified', () => {
     ['the signature, without an answer,', { dkim: 'unanswered', mail_from: 'failed' }, 'infra_dkim_failed'],
     ['the return path', { dkim: 'passed', mail_from: 'unanswered' }, 'infra_mail_from_failed'],
   ])('is FAILED when %s has not passed for 72 h', (_, sending, reason) => {
-    expect(status(settled(valid(sending, { converging_since: ago(72 * HOUR - 1) })))[0]).toBe('VERIFYING')
-    expect(status(settled(valid(sending, { converging_since: ago(72 * HOUR) })))).toEqual(['FAILED', reason])
+    expect(status(changed(valid(sending, { converging_since: ago(72 * HOUR - 1) })))[0]).toBe('VERIFYING')
+    expect(status(changed(valid(sending, { converging_since: ago(72 * HOUR) })))).toEqual(['FAILED', reason])
   })
 
   it('is VERIFYING again when the clocks begin anew', () => {
     const before = valid({ dkim: 'failed' }, { status: 'FAILED', converging_since: ago(5 * DAY) })
-    expect(settled(before, { converging_since: null })).toMatchObject({ status: 'VERIFYING', converging_since: NOW })
+    expect(changed(before, { converging_since: null })).toMatchObject({ status: 'VERIFYING', converging_since: NOW })
   })
 
   it('is not verified for sending while the operator bars it, and until the certificate of its images is there', () => {
-    expect(status(settled(valid(PASSED, { barred_at: ago(DAY) })))).toEqual([
+    expect(status(changed(valid(PASSED, { barred_at: ago(DAY) })))).toEqual([
       'FAILED',
       'infra_not_verified_for_sending',
     ])
     const tracking = { tracking_enabled: true, records: found({ tracking: 'VALID' }) }
-    expect(status(settled(valid(PASSED, tracking)))).toEqual(['VERIFYING', 'infra_not_verified_for_sending'])
+    expect(status(changed(valid(PASSED, tracking)))).toEqual(['VERIFYING', 'infra_not_verified_for_sending'])
     const overdue = { ...tracking, converging_since: ago(72 * HOUR) }
-    expect(status(settled(valid(PASSED, overdue)))).toEqual(['FAILED', 'infra_not_verified_for_sending'])
-    expect(status(settled(valid(PASSED, { ...tracking, certified_until: later(DAY) })))).toEqual(['VERIFIED', null])
+    expect(status(changed(valid(PASSED, overdue)))).toEqual(['FAILED', 'infra_not_verified_for_sending'])
+    expect(status(changed(valid(PASSED, { ...tracking, certified_until: later(DAY) })))).toEqual(['VERIFIED', null])
   })
 
   it('is FAILED while another organization holds proof of the name, and is computed again afterwards', () => {
-    const lost = settled(valid(PASSED), {}, { isHeld: true })
+    const lost = changed(valid(PASSED), {}, { isHeld: true })
     expect(lost).toMatchObject({ status: 'FAILED', reason: 'dns_records_invalid', lost_at: NOW, sending_ready: false })
-    expect(settled(checked({ ...lost, records: found({ dkim: 'MISSING' }) }))).toMatchObject({
+    expect(changed(checked({ ...lost, records: found({ dkim: 'MISSING' }) }))).toMatchObject({
       status: 'PENDING',
       lost_at: NOW,
     })
-    expect(settled(lost)).toMatchObject({ status: 'VERIFIED', lost_at: null })
+    expect(changed(lost)).toMatchObject({ status: 'VERIFIED', lost_at: null })
   })
 
   it.each<[DomainStatus]>([['NOT_STARTED'], ['PENDING'], ['INVALID'], ['VERIFYING'], ['FAILED']])(
     'moves from %s to VERIFIED when all records are valid and the checks of sending pass',
     (from) => {
-      expect(settled(valid(PASSED, { status: from }))).toMatchObject({
+      expect(changed(valid(PASSED, { status: from }))).toMatchObject({
         status: 'VERIFIED',
         reason: null,
         verified_at: NOW,
@@ -108,19 +108,19 @@ describe('a verified registration', () => {
   })
 
   it('stays VERIFIED until 3 checks over 60 minutes have failed', () => {
-    expect(settled(verified(), failing(2, 60 * MINUTE)).status).toBe('VERIFIED')
-    expect(settled(verified(), failing(9, 60 * MINUTE - 1)).status).toBe('VERIFIED')
-    expect(status(settled(verified(), failing(3, 60 * MINUTE)))).toEqual(['PENDING', 'dns_records_missing'])
+    expect(changed(verified(), failing(2, 60 * MINUTE)).status).toBe('VERIFIED')
+    expect(changed(verified(), failing(9, 60 * MINUTE - 1)).status).toBe('VERIFIED')
+    expect(status(changed(verified(), failing(3, 60 * MINUTE)))).toEqual(['PENDING', 'dns_records_missing'])
     const wrong = { ...failing(3, HOUR), records: found({ spf: 'INVALID' }) }
-    expect(status(settled(verified(), wrong))).toEqual(['INVALID', 'dns_records_invalid'])
+    expect(status(changed(verified(), wrong))).toEqual(['INVALID', 'dns_records_invalid'])
   })
 
   it('shows the status of a failing record at once', () => {
-    expect(settled(verified(), failing(1, 0)).records.spf?.status).toBe('MISSING')
+    expect(changed(verified(), failing(1, 0)).records.spf?.status).toBe('MISSING')
   })
 
   it('begins the schedule of unverified ones when it falls', () => {
-    expect(settled(verified(), failing(3, HOUR))).toMatchObject({
+    expect(changed(verified(), failing(3, HOUR))).toMatchObject({
       scheduled_from: NOW,
       failing_checks: 0,
       failing_since: null,
@@ -136,7 +136,7 @@ describe('a verified registration', () => {
     const { apex_mx: _, ...withoutInbound } = found()
     const before = name === 'inbound' ? verified({ inbound_enabled: false, records: withoutInbound }) : verified()
     const records = name === 'inbound' ? withoutInbound : before.records
-    expect(settled(before, { ...changes, records })).toMatchObject({
+    expect(changed(before, { ...changes, records })).toMatchObject({
       status: 'PENDING',
       reason: 'dns_records_missing',
       sending_ready: true,
@@ -144,13 +144,13 @@ describe('a verified registration', () => {
   })
 
   it('becomes verified again at once when the outstanding record is switched off', () => {
-    const pending = settled(verified(), { tracking_enabled: true })
-    expect(settled(pending, { tracking_enabled: false })).toMatchObject({ status: 'VERIFIED', reason: null })
+    const pending = changed(verified(), { tracking_enabled: true })
+    expect(changed(pending, { tracking_enabled: false })).toMatchObject({ status: 'VERIFIED', reason: null })
   })
 
   it('forgets what was found of a record that it no longer needs', () => {
     const before = verified({ subdomains_enabled: true, records: found({ wildcard_mx: 'VALID' }) })
-    expect(settled(before, { subdomains_enabled: false }).records).toEqual(found())
+    expect(changed(before, { subdomains_enabled: false }).records).toEqual(found())
   })
 
   it('stays verified while its certificate is being renewed', () => {
@@ -159,11 +159,11 @@ describe('a verified registration', () => {
       records: found({ tracking: 'VALID' }),
       certified_until: later(DAY),
     })
-    expect(settled(before, { certified_until: null }).status).toBe('VERIFIED')
+    expect(changed(before, { certified_until: null }).status).toBe('VERIFIED')
   })
 
   it('fails and stops sending at once when the operator bars it', () => {
-    expect(settled(verified(), { barred_at: NOW })).toMatchObject({
+    expect(changed(verified(), { barred_at: NOW })).toMatchObject({
       status: 'FAILED',
       reason: 'infra_not_verified_for_sending',
       sending_ready: false,
@@ -173,17 +173,17 @@ describe('a verified registration', () => {
 
 describe('the right to send', () => {
   it('needs a completed verification', () => {
-    expect(settled(valid({ dkim: 'passed' })).sending_ready).toBe(false)
-    expect(settled(valid(PASSED)).sending_ready).toBe(true)
+    expect(changed(valid({ dkim: 'passed' })).sending_ready).toBe(false)
+    expect(changed(valid(PASSED)).sending_ready).toBe(true)
   })
 
   it('ends when DKIM has failed for more than 72 h, and returns with it', () => {
     const fallen = { status: 'INVALID', records: found({ dkim: 'INVALID' }) } as const
-    expect(settled(verified(fallen))).toMatchObject({ dkim_failing_since: NOW, sending_ready: true })
-    expect(settled(verified({ ...fallen, dkim_failing_since: ago(72 * HOUR) })).sending_ready).toBe(true)
-    const late = settled(verified({ ...fallen, dkim_failing_since: ago(72 * HOUR + 1) }))
+    expect(changed(verified(fallen))).toMatchObject({ dkim_failing_since: NOW, sending_ready: true })
+    expect(changed(verified({ ...fallen, dkim_failing_since: ago(72 * HOUR) })).sending_ready).toBe(true)
+    const late = changed(verified({ ...fallen, dkim_failing_since: ago(72 * HOUR + 1) }))
     expect(late.sending_ready).toBe(false)
-    expect(settled(late, { records: found({ spf: 'MISSING' }) })).toMatchObject({
+    expect(changed(late, { records: found({ spf: 'MISSING' }) })).toMatchObject({
       dkim_failing_since: null,
       sending_ready: true,
     })
@@ -191,6 +191,6 @@ describe('the right to send', () => {
 
   it('is not affected by other records', () => {
     const fallen = { status: 'PENDING', records: found({ apex_mx: 'MISSING', dmarc: 'MISSING' }) } as const
-    expect(settled(verified(fallen), {}, { now: later(10 * DAY) }).sending_ready).toBe(true)
+    expect(changed(verified(fallen), {}, { now: later(10 * DAY) }).sending_ready).toBe(true)
   })
 })

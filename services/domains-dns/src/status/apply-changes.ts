@@ -13,7 +13,7 @@ import { isSendingReady } from './sending-ready.ts'
 import { type Standing, standingOf } from './standing.ts'
 import { isHeldElsewhere, lockName, lockRivals, save } from './store.ts'
 
-export interface SettleOptions {
+export interface ApplyOptions {
   readonly outbox: Outbox
   readonly installation: Installation
 }
@@ -44,31 +44,31 @@ const events = topics['domains.events']
 /**
  * Writes changes of a registration and the status that follows from them, and publishes both. When it becomes verified,
  * the registrations of the name by other organizations fail in the same transaction, so that only one holds the name.
- * @param row locked with `lockForSettling`.
+ * @param row locked with `lockForChange`.
  * @returns the row as it is now.
  */
-export async function settle(
+export async function applyChanges(
   tx: Tx,
-  options: SettleOptions,
+  options: ApplyOptions,
   row: DomainRow,
   changes: Changes,
   now: Date,
 ): Promise<DomainRow> {
   await lockName(tx, row.name)
   const isHeld = await isHeldElsewhere(tx, row, now)
-  const settled = marked(
+  const changed = marked(
     row,
-    settledRow(row, changes, { isHeld, installation: options.installation, now }),
+    changedRow(row, changes, { isHeld, installation: options.installation, now }),
     options,
     now,
   )
-  await save(tx, settled)
-  if (settled.version !== row.version) await publishState(tx, options.outbox, settled, options.installation)
-  if (settled.status === 'VERIFIED' && row.status !== 'VERIFIED') {
-    await publishVerified(tx, options, settled, now)
-    for (const rival of await lockRivals(tx, settled)) await settle(tx, options, rival, {}, now)
+  await save(tx, changed)
+  if (changed.version !== row.version) await publishState(tx, options.outbox, changed, options.installation)
+  if (changed.status === 'VERIFIED' && row.status !== 'VERIFIED') {
+    await publishVerified(tx, options, changed, now)
+    for (const rival of await lockRivals(tx, changed)) await applyChanges(tx, options, rival, {}, now)
   }
-  return settled
+  return changed
 }
 
 interface Circumstances {
@@ -79,7 +79,7 @@ interface Circumstances {
 }
 
 /** A registration after changes, with the status that follows. Pure. */
-export function settledRow(row: DomainRow, changes: Changes, circumstances: Circumstances): DomainRow {
+export function changedRow(row: DomainRow, changes: Changes, circumstances: Circumstances): DomainRow {
   const { isHeld, installation, now } = circumstances
   const given = { ...row, ...changes }
   const required = requiredKinds(given, installation)
@@ -150,11 +150,11 @@ function only(records: RecordChecks, required: readonly RecordKind[]): RecordChe
 }
 
 /** With a new version where something changed that is published, and a new time where its owner can see it. */
-function marked(row: DomainRow, settled: DomainRow, { installation }: SettleOptions, now: Date): DomainRow {
-  const isSeen = !isDeepStrictEqual(visible(row), visible(settled))
-  const isPublished = isSeen || !isDeepStrictEqual(stateOf(row, installation), stateOf(settled, installation))
+function marked(row: DomainRow, changed: DomainRow, { installation }: ApplyOptions, now: Date): DomainRow {
+  const isSeen = !isDeepStrictEqual(visible(row), visible(changed))
+  const isPublished = isSeen || !isDeepStrictEqual(stateOf(row, installation), stateOf(changed, installation))
   return {
-    ...settled,
+    ...changed,
     version: row.version + (isPublished ? 1 : 0),
     updated_at: isSeen ? now : row.updated_at,
   }
@@ -166,7 +166,7 @@ function visible(row: DomainRow) {
   return { status, reason, inbound_enabled, subdomains_enabled, feedback_enabled, tracking_enabled, found }
 }
 
-async function publishVerified(tx: Tx, { outbox, installation }: SettleOptions, row: DomainRow, now: Date) {
+async function publishVerified(tx: Tx, { outbox, installation }: ApplyOptions, row: DomainRow, now: Date) {
   const id = crypto.randomUUID()
   const domain = domainDocument(row, await publishedKeyOf(tx, row.uid), installation)
   const document = { type: 'event' as const, event_type: 'domain.verified' as const, event_id: id, domain }
