@@ -95,6 +95,14 @@ function ownEnvironment(service: string, { settings, secretOf }: Place): Record<
         RETURN_PATH_SECRET: secretOf('return path secret'),
         OPERATOR_ADDRESS: operatorAddress,
       }
+    case 'domains-dns':
+      return {
+        MX_HOST: `mx.${defaultDomain}`,
+        SPF_INCLUDE: `spf.${defaultDomain}`,
+        TRACKING_HOST: `track.${defaultDomain}`,
+        RETURN_PROBE: `127.0.0.1:${settings.port('smtp')}`,
+        ALLOW_SPECIAL_USE_DOMAINS: 'true',
+      }
     case 'websocket-fanout':
       // No other instance would benefit from closing the streams slowly.
       return { STREAM_DRAIN: '1s' }

@@ -53,6 +53,7 @@ export const WHAT_STAYS: readonly Remainder[] = [
     markers: ['recipient'],
     because: 'accepted sends are delivered, and their bounces reported, for 90 days',
   },
+  { place: 'domains-dns.deleted_scopes', markers: ['uid'], because: 'requests in transit are refused' },
   {
     place: 'webhooks-dispatcher.deleted_scopes',
     markers: ['uid'],
@@ -97,6 +98,7 @@ export const OF_A_POD: readonly Remainder[] = [
   },
   { place: 'mail-send.outbox', markers: ['pod'], because: 'deleted an hour after it was published' },
   { place: 'mail-send.deleted_scopes', markers: ['pod'], because: 'requests in transit are refused' },
+  { place: 'domains-dns.deleted_scopes', markers: ['pod'], because: 'requests in transit are refused' },
   {
     place: 'webhooks-dispatcher.deleted_scopes',
     markers: ['pod'],
@@ -130,6 +132,7 @@ export const OF_AN_ORGANIZATION: readonly Remainder[] = [
     markers: ['organization'],
     because: 'requests in transit are refused',
   },
+  { place: 'domains-dns.deleted_scopes', markers: ['organization'], because: 'requests in transit are refused' },
   {
     place: 'webhooks-dispatcher.deleted_scopes',
     markers: ['organization'],

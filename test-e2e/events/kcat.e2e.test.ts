@@ -1,6 +1,7 @@
 import { topics } from '@restante/contracts/events'
 import { engines, waitFor } from '@restante/testkit'
 import { mailTo } from '../support/mail.ts'
+import { newDomainName } from '../support/organizations.ts'
 import { describeWith, output } from '../support/programs/programs.ts'
 import { deliveryReport } from '../support/reports.ts'
 import { useSystem } from '../support/suite.ts'
@@ -32,19 +33,20 @@ function pair(text: string): [string, string] {
   return [text.slice(0, at), text.slice(at + 1)]
 }
 
-/** Topics on which nothing is published: there is no operation yet that would. */
-const SILENT = ['domains.state']
+/** Topics on which nothing is published: the records of the domain are not in DNS. */
+const SILENT = ['domains.events']
 
 describeWith({ programs: ['kcat'] }, 'kcat', () => {
   const system = useSystem()
 
-  /** Produces events on each topic: mail in, mail out, a report about sent mail, a draft, and an entry of a list. */
+  /** Produces events on each topic: mail in, mail out, a report about sent mail, a draft, an entry of a list and a domain. */
   beforeAll(async () => {
     const { client } = system.tenant
     const { inboxId } = await client.inboxes.create({})
     await mailTo(system, inboxId)
     await client.inboxes.lists.create(inboxId, 'receive', 'block', { entry: 'listed.example' })
     await client.inboxes.drafts.create(inboxId, { subject: 'Later' })
+    await client.domains.create({ domain: newDomainName() })
     const to = system.peer.address(newUsername())
     await client.inboxes.messages.send(inboxId, { to, subject: 'Out', text: 'Hello' })
     const { mailFrom } = await system.peer.server.next(to)

@@ -2,7 +2,7 @@ import { operations } from '@restante/contracts/operations'
 import { byLength } from '@restante/testkit'
 import { Api } from '../support/api.ts'
 import { mailTo } from '../support/mail.ts'
-import { newEntries, testDelivery } from '../support/organizations.ts'
+import { newDomainName, newEntries, testDelivery } from '../support/organizations.ts'
 import { useSystem } from '../support/suite.ts'
 import { newUsername } from '../support/tenants.ts'
 import { type Findings, fuzz } from './fuzzer.ts'
@@ -78,6 +78,7 @@ describe(`${REQUESTS} requests made from the API document, two thirds of them wr
       tenant.api.post(`/v0/inboxes/${inboxId}/api-keys`, {}),
       anonymous.post('/v0/agent/sign-up', { username: newUsername('agent') }),
     ])
+    const newDomain = async () => (await tenant.client.domains.create({ domain: newDomainName() })).domainId
     const first = await mailTo(system, inboxId)
     const second = await mailTo(system, inboxId)
     const newDraft = () =>
@@ -93,6 +94,8 @@ describe(`${REQUESTS} requests made from the API document, two thirds of them wr
     known.keep('inbox_id', inboxId)
     known.keep('message_id', first.messageId, sent.messageId)
     known.spare('message_id', second.messageId)
+    const domains = [await newDomain(), await newDomain()]
+    known.keep('domain_id', ...domains)
     known.keep('draft_id', draft.draftId)
     known.keep('drafts.attachment_id', draft.attachments?.[0]?.attachmentId ?? '')
     for (const { draftId } of spares) known.spare('draft_id', draftId)

@@ -75,6 +75,7 @@ export async function fuzz(options: FuzzOptions): Promise<Findings> {
 const MADE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'pods.create': { pod_id: 'pod_id' },
   'inboxes.create': { inbox_id: 'inbox_id' },
+  'domains.create': { domain_id: 'domain_id' },
   'webhooks.create': { webhook_id: 'webhook_id' },
   'lists.create': { entry: 'entry' },
   'drafts.create': { draft_id: 'draft_id' },

@@ -135,6 +135,28 @@ def webhooks(resource, *scope):
     assert resource.delete(*scope, webhook.webhook_id) is None
 
 
+def domains(resource, *scope):
+    name = f"{ask('name')['name']}.owned.test"
+    domain = with_none(resource.create, *scope, domain=name)
+    assert (domain.domain_id, domain.status, domain.feedback_enabled) == (name, "NOT_STARTED", True), domain
+    found = resource.get(*scope, name)
+    assert [each.name for each in found.records] == [each.name for each in domain.records]
+    assert name in [each.domain_id for each in with_none(resource.list, *scope).domains]
+    assert with_none(resource.update, *scope, name, subdomains_enabled=True).subdomains_enabled is True
+    assert resource.verify(*scope, name) is None
+    lines = b"".join(resource.get_zone_file(*scope, name)).decode().splitlines()
+    assert len(lines) == len(domain.records) + 1 and all(" 300 IN " in line for line in lines), lines
+    assert resource.delete(*scope, name) is None
+    refused(NotFoundError, resource.get, *scope, name)
+
+
+def setup_link():
+    name = f"{ask('name')['name']}.owned.test"
+    client.domains.create(domain=name)
+    assert client.domains.get_setup_link(name).supported is False
+    assert client.domains.delete(name) is None
+
+
 def drafts(resource, inbox_id, *scope):
     to = ask("human")["address"]
     draft = with_none(client.inboxes.drafts.create, inbox_id, to=[to], subject="Later", text="Words", labels=["todo"],
@@ -216,6 +238,9 @@ keys(client.inboxes.api_keys, inbox_id)
 message = mail(inbox_id)
 threads(message)
 texts(inbox_id)
+domains(client.domains)
+domains(client.pods.domains, pod_id)
+setup_link()
 webhooks(client.webhooks)
 webhooks(client.pods.webhooks, pod_id)
 webhooks(client.inboxes.webhooks, inbox_id)

@@ -1,4 +1,5 @@
 import { AgentMail, AgentMailClient, AgentMailError } from 'agentmail'
+import { newDomainName } from '../support/organizations.ts'
 import { secretOf } from '../support/sdk.ts'
 import { useSystem } from '../support/suite.ts'
 import { clientOf, newUsername } from '../support/tenants.ts'
@@ -185,6 +186,51 @@ describe('the public client', () => {
       } while (pageToken !== undefined)
       expect(new Set(seen).size).toBe(seen.length)
       expect(seen).toEqual(expect.arrayContaining(made.map(({ inboxId }) => inboxId)))
+    })
+  })
+
+  describe('domains', () => {
+    it('are created, listed, read, changed, verified and deleted in each scope, and their zone file is downloaded', async () => {
+      const { client, id } = system.tenant
+      const domain = await client.domains.create({ domain: newDomainName(), subdomainsEnabled: true })
+      expect(domain).toMatchObject({ status: 'NOT_STARTED', subdomainsEnabled: true, trackingEnabled: false })
+      const inPod = await client.pods.domains.create(id, { domain: newDomainName() })
+      expect(inPod.podId).toBe(id)
+      const ids = async (page: Promise<{ domains: { domainId: string }[] }>) =>
+        (await page).domains.map(({ domainId }) => domainId)
+      expect((await ids(client.domains.list())).slice(0, 2)).toEqual([inPod.domainId, domain.domainId])
+      expect(await ids(client.pods.domains.list(id))).toEqual([inPod.domainId])
+      expect(await client.domains.get(domain.domainId)).toMatchObject({ domainId: domain.domainId })
+      expect(await client.pods.domains.get(id, inPod.domainId)).toMatchObject({ domainId: inPod.domainId })
+      expect(await client.domains.update(domain.domainId, { feedbackEnabled: false })).toMatchObject({
+        feedbackEnabled: false,
+        subdomainsEnabled: true,
+      })
+      expect(await client.pods.domains.update(id, inPod.domainId, { subdomainsEnabled: true })).toMatchObject({
+        subdomainsEnabled: true,
+      })
+      await client.domains.verify(domain.domainId)
+      await client.pods.domains.verify(id, inPod.domainId)
+      expect(await client.domains.get(domain.domainId)).toMatchObject({
+        status: 'PENDING',
+        reason: 'dns_records_missing',
+      })
+      expect(await client.domains.getSetupLink(domain.domainId)).toEqual({ supported: false })
+      for (const [file, { records }] of [
+        [await client.domains.getZoneFile(domain.domainId), domain],
+        [await client.pods.domains.getZoneFile(id, inPod.domainId), inPod],
+      ] as const) {
+        const lines = Buffer.from(await file.arrayBuffer())
+          .toString()
+          .trimEnd()
+          .split('\n')
+        const needed = records.length + (records === inPod.records ? 1 : 0)
+        expect(lines).toHaveLength(needed)
+        for (const { name } of records) expect(lines).toContainEqual(expect.stringContaining(`${name}. `))
+      }
+      await client.domains.delete(domain.domainId)
+      await client.pods.domains.delete(id, inPod.domainId)
+      await expect(client.domains.get(domain.domainId)).rejects.toMatchObject({ statusCode: 404 })
     })
   })
 

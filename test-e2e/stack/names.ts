@@ -19,6 +19,9 @@ export const OPERATOR_PEER = [255, 1] as const
 /** A domain whose SPF record does not allow loopback and whose policy asks to reject other senders. */
 export const STRICT_DOMAIN = 'strict.test'
 
+/** A zone whose owner registers domains below it, and publishes none of their records. */
+export const OWNED_ZONE = 'owned.test'
+
 /**
  * The external DNS: each peer has an MX record, and an SPF record that allows loopback to send for it. All other names
  * do not exist, so mail from them cannot be authenticated.
@@ -26,6 +29,7 @@ export const STRICT_DOMAIN = 'strict.test'
 export function outsideNames(name: string): readonly ZoneRecord[] | undefined {
   if (name === STRICT_DOMAIN) return [{ type: 'TXT', data: 'v=spf1 ip4:192.0.2.1 -all' }]
   if (name === `_dmarc.${STRICT_DOMAIN}`) return [{ type: 'TXT', data: 'v=DMARC1; p=reject' }]
+  if (name === OWNED_ZONE) return [{ type: 'SOA', primary: `ns.${name}`, admin: `hostmaster.${name}` }]
   const [, exchange, a, b] = PEER.exec(name) ?? []
   if (a === undefined || b === undefined) return undefined
   if (exchange) return [{ type: 'A', address: peerHost(Number(a), Number(b)) }]

@@ -4,6 +4,7 @@ import type { Credential } from '@restante/contracts/testing'
 import type { Tier } from '@restante/contracts/vocabulary'
 import { operate } from '@restante/testkit'
 import type { AgentMailClient } from 'agentmail'
+import { OWNED_ZONE } from '../stack/names.ts'
 import { Api } from './api.ts'
 import { codeFor, mailTo } from './mail.ts'
 import { registerKey, type SignedApi } from './signed.ts'
@@ -43,9 +44,10 @@ export async function createOrganization(suite: Suite): Promise<TestOrganization
     tenant.client.pods.create({}),
     createTenant(endpoints),
   ])
-  const [{ inboxId }, neighbour] = await Promise.all([
+  const [{ inboxId }, neighbour, { domainId }] = await Promise.all([
     tenant.client.pods.inboxes.create(podId, {}),
     tenant.client.pods.inboxes.create(podId, {}),
+    tenant.client.pods.domains.create(podId, { domain: newDomainName() }),
   ])
   const { apiKeyId } = await tenant.client.inboxes.apiKeys.create(inboxId, {})
   const remember = remembering<SignedApi>()
@@ -59,6 +61,7 @@ export async function createOrganization(suite: Suite): Promise<TestOrganization
       ...(await contentOf(suite, inboxId)),
       ...(await newEntries(tenant.client, podId, inboxId)),
       pod_id: podId,
+      domain_id: domainId,
       api_key_id: apiKeyId,
     },
     keyOf: keyMaker({
@@ -101,6 +104,8 @@ export async function createAgentOrganization(suite: Suite, credential: AgentCre
       ...named,
       ...(await newEntries(agent.client, organizationId, agent.inboxId)),
       pod_id: organizationId,
+      // It can have none before it is verified.
+      domain_id: newDomainName(),
       api_key_id: apiKeyId,
     },
     keyOf: async (asked) => (asked === credential ? key : undefined),
@@ -120,6 +125,11 @@ export function pathTo(operation: OperationDefinition, prefix: Tier, named: Name
     if (value === undefined) throw new Error(`there is no value for {${name}}`)
     return encodeURIComponent(value)
   })
+}
+
+/** A name that nobody has registered, in a zone that the external DNS has. */
+export function newDomainName(): string {
+  return `${newUsername('domain')}.${OWNED_ZONE}`
 }
 
 type Owner = Pick<Tenant, 'client' | 'api' | 'key'>

@@ -1,7 +1,7 @@
 import type { Permission } from '@restante/contracts/access'
 import type { OperationDefinition } from '@restante/contracts/operations'
 import { codeFor, mailTo } from './mail.ts'
-import { type Names, newEntries, type TestOrganization, testDelivery } from './organizations.ts'
+import { type Names, newDomainName, newEntries, type TestOrganization, testDelivery } from './organizations.ts'
 import { newUsername } from './tenants.ts'
 
 /** What a request of an operation needs in addition to its path, so that only the caller can be wrong. */
@@ -56,6 +56,9 @@ const CALLS: Readonly<Record<string, RightCall>> = {
   'lists.create': { body: () => ({ entry: `${newUsername('listed')}.example` }) },
   'lists.delete': { fresh: newEntry },
   'files.download': { fresh: newLink },
+  'domains.create': { body: () => ({ domain: newDomainName() }) },
+  'domains.update': { body: () => ({ feedback_enabled: true }) },
+  'domains.delete': { fresh: newDomain },
   'webhooks.create': { body: () => ({ url: 'http://127.0.0.1:9/', event_types: ['message.sent'] }) },
   'webhooks.updateHeaders': { body: () => ({ headers: { 'x-tenant': 'one' } }) },
   'webhooks.delete': { fresh: newWebhook },
@@ -81,8 +84,13 @@ async function newKey({ client, named, isAgent }: TestOrganization): Promise<Nam
 
 /** Only an empty pod can be deleted. */
 async function emptyPod({ client, named }: TestOrganization): Promise<Names> {
-  const { inboxes } = await client.pods.inboxes.list(nameIn(named, 'pod_id'))
+  const podId = nameIn(named, 'pod_id')
+  const [{ inboxes }, { domains }] = await Promise.all([
+    client.pods.inboxes.list(podId),
+    client.pods.domains.list(podId),
+  ])
   for (const { inboxId } of inboxes) await client.inboxes.delete(inboxId)
+  for (const { domainId } of domains) await client.domains.delete(domainId)
   return {}
 }
 
@@ -116,6 +124,12 @@ async function newDraftLink(organization: TestOrganization): Promise<Names> {
   const inboxId = nameIn(organization.named, 'inbox_id')
   const { downloadUrl } = await organization.client.inboxes.drafts.getAttachment(inboxId, draftId, attachmentId)
   return { ...names, token: new URL(downloadUrl).pathname.split('/').at(-1) ?? '' }
+}
+
+/** A domain of the pod. */
+async function newDomain({ client, named }: TestOrganization): Promise<Names> {
+  const { domainId } = await client.pods.domains.create(nameIn(named, 'pod_id'), { domain: newDomainName() })
+  return { domain_id: domainId }
 }
 
 async function newWebhook({ client, named }: TestOrganization): Promise<Names> {

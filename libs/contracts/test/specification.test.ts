@@ -64,6 +64,14 @@ GET    /lists/{direction}/{type}                             OPI list_entry_read
 POST   /lists/{direction}/{type}                             OPI list_entry_create OPI 200
 GET    /lists/{direction}/{type}/{entry}                     OPI list_entry_read   OPI 200
 DELETE /lists/{direction}/{type}/{entry}                     OPI list_entry_delete OPI 204
+GET    /domains                                              OP  domain_read       OP  200
+POST   /domains                                              OP  domain_create     OP  200
+GET    /domains/{domain_id}                                  OP  domain_read       OP  200
+PATCH  /domains/{domain_id}                                  OP  domain_update     OP  200
+DELETE /domains/{domain_id}                                  OP  domain_delete     OP  204
+POST   /domains/{domain_id}/verify                           OP  domain_update     OP  204
+GET    /domains/{domain_id}/zone-file                        OP  domain_read       OP  200
+GET    /domains/{domain_id}/setup-link                       OP  domain_read       OP  200
 GET    /webhooks                                             OPI webhook_read      OPI 200
 POST   /webhooks                                             OPI webhook_create    OPI 200
 GET    /webhooks/{webhook_id}                                OPI webhook_read      OPI 200

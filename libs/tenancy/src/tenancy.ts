@@ -1,5 +1,6 @@
 import { type Topic, topics } from '@restante/contracts/events'
-import type { DeletedInbox, PurgingService } from '@restante/contracts/internal'
+import type { DeletedInbox } from '@restante/contracts/internal'
+import type { ServiceName } from '@restante/contracts/vocabulary'
 import { Consumer, type Handlers, type Kafka } from '@restante/messaging'
 import type { Database, Tx } from '@restante/service/database'
 import type { Component } from '@restante/service/process'
@@ -23,7 +24,7 @@ type TenancyTopic = Topic<'tenancy'>
 type OtherHandlers = Omit<Handlers<TenancyTopic>, 'inbox.deleted' | 'pod.deleted' | 'organization.deleted'>
 
 export interface TenancyOptions {
-  readonly service: PurgingService
+  readonly service: ServiceName
   readonly kafka: Kafka
   readonly db: Database
   readonly log: Logger

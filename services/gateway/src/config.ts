@@ -36,6 +36,19 @@ const variables = z.object({
     .describe('Further URLs of the API, which signed requests may use as well'),
   OPENAPI_FILE: env.string().optional().describe('OpenAPI document to serve; default: the one of this repository'),
 
+  TRACKING_HTTPS_PORT: env
+    .port()
+    .optional()
+    .describe(
+      'Port for HTTPS of tracking hosts of custom domains, reachable as port 443 of the TRACKING_HOST of domains-dns; default: not served',
+    ),
+  TRACKING_HTTP_PORT: env
+    .port()
+    .optional()
+    .describe(
+      'Port for HTTP of tracking hosts, reachable as port 80 of the same host: answers to the challenges of the certificate authority; default: not served',
+    ),
+
   TRUSTED_PROXIES: env
     .networks()
     .describe(
@@ -60,6 +73,9 @@ const variables = z.object({
   RATE_LIMIT_UNSUBSCRIBE: env
     .rate('60/h')
     .describe('Rate limit per link to unsubscribe; such requests need no API key'),
+  RATE_LIMIT_CHALLENGE: env
+    .rate('600/m')
+    .describe('Rate limit per client for answers to challenges of a certificate authority, on TRACKING_HTTP_PORT'),
   OTHER_REGION_URL: env
     .url()
     .optional()
@@ -82,6 +98,9 @@ const variables = z.object({
     .duration('30d')
     .describe('How long a deleted address is reserved against other organizations'),
   POD_LIMIT: env.integer().optional().describe('Pods per organization; default: no limit'),
+  DOMAIN_LIMIT: env
+    .integer(100)
+    .describe('Custom domains per organization that has no limit of its own; 0: none can be registered'),
 
   AUDIT_PERIOD: env.duration('400d').describe('How long the audit log of keys and organizations is kept'),
 
@@ -105,7 +124,7 @@ const variables = z.object({
   VERIFIED_DOMAIN_LIMIT: env
     .integer()
     .optional()
-    .describe('Domains of a verified agent organization; default: no limit'),
+    .describe('Domains of a verified agent organization; default: DOMAIN_LIMIT'),
 
   UPSTREAM_CONNECTIONS: env
     .integer(10_000, 100_000)
@@ -136,6 +155,7 @@ export const configuration = configurationOf('gateway', { peers: UPSTREAMS })
       { defaultDomain, sharedDomains, publicUrl, redis, redisCache, systemSender, exemptLoopback },
     ) => ({
       internal: internalAddress(given),
+      trackingPorts: { https: given.TRACKING_HTTPS_PORT, http: given.TRACKING_HTTP_PORT },
       trustedProxies: given.TRUSTED_PROXIES,
       rateLimits: {
         redis: { ...redisCache, url: redisCache.url ?? redis.url },
@@ -144,6 +164,7 @@ export const configuration = configurationOf('gateway', { peers: UPSTREAMS })
       publicUrls: [publicUrl, ...given.OTHER_PUBLIC_URLS],
       openapiFile: given.OPENAPI_FILE ?? REPOSITORY_OPENAPI,
       podLimit: given.POD_LIMIT,
+      domainLimit: given.DOMAIN_LIMIT,
       otherRegionUrl: given.OTHER_REGION_URL,
       addresses: {
         defaultDomain,
@@ -184,6 +205,7 @@ function ratesOf(given: Given) {
     failedAuthentication: given.RATE_LIMIT_FAILED_AUTHENTICATION,
     download: given.RATE_LIMIT_DOWNLOAD,
     unsubscribe: given.RATE_LIMIT_UNSUBSCRIBE,
+    challenge: given.RATE_LIMIT_CHALLENGE,
   }
 }
 

@@ -5,6 +5,7 @@ import type { Config, GatewayKit } from './config.ts'
 import type { KeyLookup } from './edge/authentication/key-lookup.ts'
 import { KeyUsage } from './edge/authentication/key-usage.ts'
 import { Documents } from './edge/documents/documents.ts'
+import { DomainSetupPages } from './edge/domain-setup/domain-setup.ts'
 import { edge } from './edge/edge.ts'
 import { OpenImages } from './edge/opens/open-images.ts'
 import { Peers } from './edge/peers.ts'
@@ -15,6 +16,8 @@ import { routeTable } from './edge/route-table.ts'
 import { Signatures } from './edge/signatures/authenticate.ts'
 import { forgetNonces } from './edge/signatures/nonces.ts'
 import { StreamUpgrade } from './edge/stream-upgrade.ts'
+import { TrackingHosts } from './edge/tracking/hosts.ts'
+import { ReaderPages } from './edge/tracking/reader-pages.ts'
 import { UnsubscribePages } from './edge/unsubscribe/unsubscribe.ts'
 import { internalHandlers } from './internal/handlers.ts'
 import { internalRoutes } from './internal/routes.ts'
@@ -34,7 +37,7 @@ const DRAIN_RESERVE_MS = 8_000
 export function openEdge(kit: GatewayKit, config: Config, { keys, handlers, events }: Parts): void {
   const { db, log } = kit
   const internal = internalRoutes({
-    handlers: internalHandlers({ db, events, mailSend: kit.peer('mail-send') }),
+    handlers: internalHandlers({ db, events, mailSend: kit.peer('mail-send'), domainLimit: config.domainLimit }),
     peerKeys: config.peers.keys,
   })
   if (config.internal !== undefined) kit.listen({ ...config.internal, handle: internal })
@@ -46,7 +49,9 @@ export function openEdge(kit: GatewayKit, config: Config, { keys, handlers, even
   const drainMs = Math.max(0, config.shutdownGraceMs - DRAIN_RESERVE_MS)
   const fanout = kit.peer('websocket-fanout')
   const streams = kit.use(new StreamUpgrade({ db, keys, usage, peers, limits, upstreams, fanout, log, drainMs }))
+  const openImages = new OpenImages({ mailSend: kit.peer('mail-send'), peerOf })
   kit.use(forgetNonces(db, log))
+  openTracking(kit, config, { openImages, limits, peers })
   kit.listen({
     limits: { ...config.http.limits, isProxy: peers.isProxy },
     headerBytes: LIMITS.request.headers,
@@ -63,10 +68,38 @@ export function openEdge(kit: GatewayKit, config: Config, { keys, handlers, even
       streams,
       documents: new Documents(config),
       unsubscribe: new UnsubscribePages({ mailSend: kit.peer('mail-send'), limits, peerOf }),
-      openImages: new OpenImages({ mailSend: kit.peer('mail-send'), peerOf }),
+      openImages,
+      domainSetup: new DomainSetupPages({ domains: kit.peer('domains-dns'), limits, peerOf }),
       internal: config.internal === undefined ? internal : undefined,
     }),
     upgrade: streams.accept,
+  })
+}
+
+interface TrackingParts {
+  readonly openImages: OpenImages
+  readonly limits: RateLimits
+  readonly peers: Peers
+}
+
+/** Serves the tracking hosts of custom domains, on ports of their own. */
+function openTracking(kit: GatewayKit, config: Config, { openImages, limits, peers }: TrackingParts): void {
+  const { https, http } = config.trackingPorts
+  const owner = kit.peer('domains-dns')
+  const hosts = new TrackingHosts(owner)
+  const pages = new ReaderPages({ hosts, openImages, owner, limits, peerOf: (request) => peers.of(request) })
+  const common = {
+    limits: { ...config.http.limits, isProxy: peers.isProxy },
+    headerBytes: LIMITS.request.headers,
+    audience: 'readers',
+  } as const
+  if (http !== undefined) kit.listen({ ...common, port: http, handle: pages.servePlain })
+  if (https === undefined) return
+  kit.listen({
+    ...common,
+    port: https,
+    handle: pages.serveSecure,
+    secureContextOf: (servername) => hosts.contextOf(servername),
   })
 }
 

@@ -25,9 +25,10 @@ const SIGN_UP_TIMEOUT_MS = 45_000
 export function ownOperations(kit: GatewayKit, config: Config, parts: Parts): Handlers<'gateway'> {
   const { addresses, retiredAddressMs } = config
   const cursors = new Cursors(config.cursorSecret)
-  const deps = { ...parts, db: kit.db, turns: new KeyedMutex(), cursors, addresses }
+  const domainsDns = kit.peer('domains-dns')
+  const deps = { ...parts, db: kit.db, turns: new KeyedMutex(), cursors, addresses, domainsDns }
   return {
-    ...organizationRoutes(deps),
+    ...organizationRoutes({ ...deps, domainLimit: config.domainLimit }),
     ...podRoutes({ ...deps, limit: config.podLimit }),
     ...inboxRoutes(deps),
     ...deletionRoutes({ ...deps, retiredAddressMs }),

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Caller } from '@restante/contracts/access'
-import { purgeOperations } from '@restante/contracts/internal'
+import { type InternalResponseOf, purgeOperations, type SetupResult } from '@restante/contracts/internal'
 import { isOperationId, type OperationId, operations } from '@restante/contracts/operations'
 import { CALLER_HEADER, type CallerClaims, verifyCaller } from '@restante/service/identity'
 
@@ -40,8 +40,15 @@ export class FakeUpstreams {
   /** Links to unsubscribe that lead to a delivery, with its recipient, and which of them were confirmed. */
   readonly links = new Map<string, string>()
   readonly unsubscribed: string[] = []
+  /** Results of setups at DNS providers, by their states; each is given once. */
+  readonly setups = new Map<string, SetupResult>()
   /** Tokens of images that were loaded. */
   readonly opened: string[] = []
+  /** Certificates of tracking hosts, and the host of each question about one or about a challenge. */
+  readonly certificates = new Map<string, Readonly<Record<'chain' | 'private_key' | 'not_after', string>>>()
+  readonly askedHosts: string[] = []
+  /** Answers to challenges, by host and token. */
+  readonly challenges = new Map<string, string>()
   /** Services that still hold something of deleted inboxes, by the path at which they are asked. */
   readonly purging = new Set<string>()
   /** What they were asked about, in order. */
@@ -50,6 +57,10 @@ export class FakeUpstreams {
   readonly ended: { readonly organization_id: string; readonly take_overs: number }[] = []
   /** The same for their streams. */
   readonly endedStreams: { readonly organization_id: string; readonly take_overs: number }[] = []
+  /** Whether new inboxes may be on custom domains, by organization and name; a name that is not there is unknown. */
+  readonly inboxDomains = new Map<string, InternalResponseOf<'domains-dns.findInboxDomain'>['outcome']>()
+  /** Number of live domains, by pod or organization. */
+  readonly domainCounts = new Map<string, number>()
   /** Answers 503 to every internal call, as a service that is starting does. */
   down = false
   /** Calls about the outbound queue and the log of webhooks, in order, and the answers to the next ones. */
@@ -102,7 +113,10 @@ export class FakeUpstreams {
   }
 
   #queued(path: string, body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-    this.queueCalls.push({ path: path.replace(/^\/internal\/(delivery-queue|webhook-log)\//, ''), body })
+    this.queueCalls.push({
+      path: path.replace(/^\/internal\/(delivery-queue|webhook-log|domains-operator|dmarc)\//, ''),
+      body,
+    })
     const answer = this.queueAnswers.shift()
     if (answer === undefined) throw new Error(`no answer is scripted for ${path}`)
     return answer
@@ -136,9 +150,32 @@ export class FakeUpstreams {
           JSON.stringify(recipient === undefined ? {} : { unsubscribe: { recipient, suppressed } }),
         )
       }
+      case '/internal/domains/complete-setup': {
+        const result = this.setups.get(document.state) ?? { outcome: 'unknown' }
+        this.setups.delete(document.state)
+        return void response.end(JSON.stringify(result))
+      }
       case '/internal/opens/record':
         this.opened.push(document.token)
         return void response.end('{}')
+      case '/internal/certificates/find': {
+        this.askedHosts.push(document.host)
+        const certificate = this.certificates.get(document.host)
+        return void response.end(JSON.stringify({ ...(certificate !== undefined && { certificate }) }))
+      }
+      case '/internal/certificates/challenge': {
+        this.askedHosts.push(document.host)
+        const key_authorization = this.challenges.get(`${document.host} ${document.token}`)
+        return void response.end(JSON.stringify({ ...(key_authorization !== undefined && { key_authorization }) }))
+      }
+      case '/internal/domains/count': {
+        const count = this.domainCounts.get(document.pod_id ?? document.organization_id) ?? 0
+        return void response.end(JSON.stringify({ count }))
+      }
+      case '/internal/domains/inbox-domain': {
+        const outcome = this.inboxDomains.get(`${document.organization_id} ${document.name}`) ?? 'unknown'
+        return void response.end(JSON.stringify({ outcome }))
+      }
       case '/internal/connections/drain':
         this.drained.push(document.request_ids)
         return void response.end('{}')
@@ -155,6 +192,11 @@ export class FakeUpstreams {
       case '/internal/delivery-queue/hold':
       case '/internal/delivery-queue/release':
       case '/internal/delivery-queue/holds':
+      case '/internal/domains-operator/list':
+      case '/internal/domains-operator/show':
+      case '/internal/domains-operator/bar':
+      case '/internal/domains-operator/check':
+      case '/internal/dmarc/list':
       case '/internal/webhook-log/list':
       case '/internal/webhook-log/replay':
       case '/internal/webhook-log/replay-range':

@@ -5,6 +5,7 @@ import { sql } from '@restante/service/database'
 import type { Service } from '@restante/service/process'
 import { createDatabase, createTopics, freePort, openRedis, startService, type TestTopics } from '@restante/testkit'
 import { DeliveryQueue } from '../src/admin/operator/delivery-queue.ts'
+import { Domains } from '../src/admin/operator/domains.ts'
 import { Operator } from '../src/admin/operator/operator.ts'
 import { WebhookLog } from '../src/admin/operator/webhook-log.ts'
 import { service as gatewayService } from '../src/main.ts'
@@ -49,6 +50,8 @@ export interface TestGateway {
   readonly queue: DeliveryQueue
   /** The delivery log of the fake webhooks-dispatcher. */
   readonly webhooks: WebhookLog
+  /** The custom domains of the fake domains-dns, and the reports of the fake mail-ingest. */
+  readonly domains: Domains
   readonly topics: TestTopics
   readonly env: Readonly<Record<string, string>>
   /** Requests with a key, or with none. */
@@ -84,6 +87,8 @@ export async function startGateway(overrides: Record<string, string> = {}): Prom
   const operator = new Operator({ ...configOf(env), operator: 'tester' })
   const queue = new DeliveryQueue({ mailSend: { url: behindUrl, key: PEER_KEY }, operator: 'tester' })
   const webhooks = new WebhookLog({ dispatcher: { url: behindUrl, key: PEER_KEY }, operator: 'tester' })
+  const behindPeer = { url: behindUrl, key: PEER_KEY }
+  const domains = new Domains({ domainsDns: behindPeer, mailIngest: behindPeer, operator: 'tester' })
   const others: Service[] = []
   const as = (key?: string) => apiOf(`http://127.0.0.1:${port}`, key)
   return {
@@ -95,6 +100,7 @@ export async function startGateway(overrides: Record<string, string> = {}): Prom
     operator,
     queue,
     webhooks,
+    domains,
     topics: kafkaTopics,
     env,
     as,
@@ -119,6 +125,7 @@ export async function startGateway(overrides: Record<string, string> = {}): Prom
         operator.close(),
         queue.close(),
         webhooks.close(),
+        domains.close(),
         behind.stop(),
         redis.close(),
         kafkaTopics.delete(),

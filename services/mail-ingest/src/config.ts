@@ -187,7 +187,9 @@ function limitsOf(given: Given) {
   }
 }
 
-export const configuration = configurationOf('mail-ingest', { peers: ['gateway', 'mail-send', 'webhooks-dispatcher'] })
+export const configuration = configurationOf('mail-ingest', {
+  peers: ['gateway', 'mail-send', 'domains-dns', 'webhooks-dispatcher'],
+})
   .with(callerVariables)
   .with(redisCacheVariables)
   .with(blobVariables)

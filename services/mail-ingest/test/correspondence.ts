@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { countRows, DnsZone, type Submission, sendMail, type TopicCollection, waitFor } from '@restante/testkit'
 import { lockMailbox } from '../src/mailbox/lock.ts'
-import { type FakeMailSend, startFakeMailSend } from './fake-mail-send.ts'
 import { type Fixture, openFixture, type TestInbox } from './fixture.ts'
+import { type FakeMailSend, startFakeMailSend } from './peers/fake-mail-send.ts'
 
 export interface Letter extends Omit<Submission, 'port'> {
   /** The sender that SPF is checked for: one of another domain than the author's makes the mail unauthenticated. */

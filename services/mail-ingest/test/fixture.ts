@@ -26,6 +26,7 @@ import {
 } from '@restante/testkit'
 import type { Config } from '../src/config.ts'
 import { service as mailIngest } from '../src/main.ts'
+import { type FakeDomainsDns, startFakeDomainsDns } from './peers/fake-domains-dns.ts'
 
 const SECRET = 'a secret of the test installation'
 export const DOMAIN = 'mail.test'
@@ -89,12 +90,15 @@ export interface Fixture {
   readonly key: string
   /** The gateway as mail-ingest calls it. */
   readonly gateway: ServiceClient
+  readonly domainsDns: FakeDomainsDns
   readonly blobs: string
   readonly topics: TestTopics
   readonly service: Service
   readonly config: Config
   readonly returnPath: ReturnPath
   inbox(): Promise<TestInbox>
+  /** An inbox of a new organization at an address of a custom domain. */
+  inboxElsewhere(username: string, domain: string): Promise<{ organization_id: string; inbox_uid: string }>
   setStatus(inbox: TestInbox, status: 'active' | 'paused'): Promise<void>
   deleteInbox(inbox: TestInbox): Promise<void>
   /** A request as the gateway forwards it. */
@@ -122,7 +126,13 @@ export async function openFixture(overrides: Record<string, string> = {}, domain
   ])
   const url = `http://127.0.0.1:${port}`
   const redis = openRedis()
-  const gateway = await GatewayProcess.start({ topics, redis, domain, upstreams: { 'mail-ingest': url } })
+  const domainsDns = await startFakeDomainsDns()
+  const gateway = await GatewayProcess.start({
+    topics,
+    redis,
+    domain,
+    upstreams: { 'mail-ingest': url, 'domains-dns': domainsDns.url },
+  })
   const config = configOf({
     PORT: String(port),
     SMTP_PORT: String(smtpPort),
@@ -131,6 +141,7 @@ export async function openFixture(overrides: Record<string, string> = {}, domain
     TOPIC_PREFIX: topics.prefix,
     BLOB_STORE: `directory:${blobs}`,
     GATEWAY_URL: gateway.url,
+    DOMAINS_DNS_URL: domainsDns.url,
     ...overrides,
   })
   const service = await startService(mailIngest, config)
@@ -150,6 +161,7 @@ export async function openFixture(overrides: Record<string, string> = {}, domain
     key,
     gatewayUrl: gateway.url,
     gateway: owner,
+    domainsDns,
     blobs,
     topics,
     service,
@@ -175,6 +187,14 @@ export async function openFixture(overrides: Record<string, string> = {}, domain
           credential: { ...callerOf().credential, id: String(me['api_key_id']) },
         }),
       }
+    },
+    async inboxElsewhere(username, domain) {
+      const { id, key } = await gateway.organization()
+      const { inbox_id } = await gateway.request(key, 'POST', '/v0/inboxes', { username, domain })
+      const lookup = { organization_id: id, inboxes: [String(inbox_id)], pods: [] }
+      const [found] = (await owner.call('gateway.lookupInboxes', lookup)).inboxes
+      if (!found) throw new Error('the gateway does not know the inbox it made')
+      return { organization_id: id, inbox_uid: found.inbox_uid }
     },
     async setStatus({ address }, status) {
       await gateway.request(key, 'PATCH', `/v0/inboxes/${encodeURIComponent(address)}`, { status })
@@ -205,6 +225,7 @@ export async function openFixture(overrides: Record<string, string> = {}, domain
       await Promise.all(collections.map((collection) => collection.stop()))
       await service.stop()
       await Promise.all([gateway.stop(), db.stop(), mailSend.stop(), dispatcher.stop(), caller.stop(), owner.stop()])
+      await domainsDns.stop()
       await Promise.all([topics.delete(), redis.close(), database.drop(), rm(blobs, { recursive: true, force: true })])
     },
   }
@@ -231,6 +252,8 @@ export function environmentOf(variables: Record<string, string>): Record<string,
     PEER_KEY_GATEWAY: GATEWAY_KEYS.peer,
     PEER_KEY_MAIL_SEND: SECRET,
     MAIL_SEND_URL: 'http://127.0.0.1:9',
+    PEER_KEY_DOMAINS_DNS: SECRET,
+    DOMAINS_DNS_URL: 'http://127.0.0.1:9',
     PEER_KEY_WEBHOOKS_DISPATCHER: SECRET,
     WEBHOOKS_DISPATCHER_URL: 'http://127.0.0.1:9',
     // A copy needs mail-send, which most tests do without.

@@ -102,12 +102,6 @@ const variables = z.object({
     .optional()
     .describe('PEM file of the private key (Ed25519) for DKIM_ED25519_SELECTOR'),
 
-  DOMAINS_DNS_URL: env
-    .url()
-    .optional()
-    .describe('Base URL of domains-dns inside the installation; without it no custom domain can send'),
-  PEER_KEY_DOMAINS_DNS: env.secret().optional().describe('Key shared with domains-dns for the calls to it'),
-
   LINK_SECRET: env.secret().describe('Key that signs download links of attachments of drafts'),
   ATTACHMENT_TIMEOUT: env
     .duration(`${LIMITS.send.fetchTimeout}ms`)
@@ -223,7 +217,7 @@ function deliveryOf(given: Given, defaultDomain: string, dnsServers: readonly st
   }
 }
 
-export const configuration = configurationOf('mail-send', { peers: ['gateway', 'mail-ingest'] })
+export const configuration = configurationOf('mail-send', { peers: ['gateway', 'mail-ingest', 'domains-dns'] })
   .with(callerVariables)
   .with(cursorVariables)
   .with(redisVariables)
@@ -242,16 +236,11 @@ export const configuration = configurationOf('mail-send', { peers: ['gateway', '
       ...together(given, 'DKIM_SELECTOR', 'DKIM_KEY_FILE'),
       ...together(given, 'DKIM_ED25519_SELECTOR', 'DKIM_ED25519_KEY_FILE'),
       ...secondKeyProblems(given),
-      ...together(given, 'DOMAINS_DNS_URL', 'PEER_KEY_DOMAINS_DNS'),
       ...together(given, 'SMARTHOST_USER', 'SMARTHOST_PASSWORD'),
     ],
     configure: (given, { defaultDomain, dnsServers }) => ({
       dkim: dkimOf(given),
       linkSecret: given.LINK_SECRET,
-      domainsDns:
-        given.DOMAINS_DNS_URL !== undefined && given.PEER_KEY_DOMAINS_DNS !== undefined
-          ? { url: given.DOMAINS_DNS_URL, key: given.PEER_KEY_DOMAINS_DNS }
-          : undefined,
       sendLimits: {
         organization: given.SEND_LIMIT_ORGANIZATION,
         pod: given.SEND_LIMIT_POD,

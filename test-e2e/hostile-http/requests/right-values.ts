@@ -1,3 +1,4 @@
+import { OWNED_ZONE } from '../../stack/names.ts'
 import type { ApiDocument, Schema } from './api-document.ts'
 import type { Draw } from './draw.ts'
 import type { KnownThings } from './known-things.ts'
@@ -26,7 +27,8 @@ const BY_NAME: Readonly<Record<string, Make>> = {
   client_id: ({ draw, word }) => (draw.chance(0.3) ? 'the-same-one' : word()),
   human_email: ({ word }) => `${word()}@people.test`,
   otp_code: ({ draw }) => String(100_000 + draw.below(900_000)),
-  domain: ({ draw, known }) => known.any('domain', draw),
+  // One that inboxes may be on, or one that may be registered.
+  domain: ({ draw, known, word }) => (draw.chance(0.4) ? `${word()}.${OWNED_ZONE}` : known.any('domain', draw)),
   to: addresses,
   cc: address,
   bcc: address,

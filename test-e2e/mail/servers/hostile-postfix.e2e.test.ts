@@ -1,13 +1,11 @@
 import { randomInt } from 'node:crypto'
-import { byLength, type StreamClient, waitFor } from '@restante/testkit'
+import { type StreamClient, waitFor } from '@restante/testkit'
 import { Postfix } from '../../support/programs/postfix.ts'
 import { type PolicyAction, PostfixPolicy } from '../../support/programs/postfix-policy.ts'
-import { describeWith } from '../../support/programs/programs.ts'
+import { describeAtFullLength } from '../../support/programs/programs.ts'
 import { eventAbout, openStream, typesAbout } from '../../support/streams.ts'
 import { useOwnSystem } from '../../support/suite.ts'
 import { newUsername } from '../../support/tenants.ts'
-
-const LONG_ONLY = byLength({ short: ['npm run test:long'], long: [] })
 
 type Suppressed = 'at once' | 'at the second' | 'never'
 const NO_EMAIL = ['Permanent', 'NoEmail', 'at once'] as const
@@ -39,7 +37,7 @@ const REFUSALS: readonly [code: string, type: string, subType: string, suppresse
   ['5.7.26', ...CONTENT],
 ]
 
-describeWith({ programs: ['postfix'], root: true, missing: LONG_ONLY }, 'a Postfix', () => {
+describeAtFullLength({ programs: ['postfix'], root: true }, 'a Postfix', () => {
   // Long enough for the waits between attempts at a destination that is busy.
   const system = useOwnSystem('postfix', async () => ({ RETRY_FOR: '30s' }))
   const policy = new PostfixPolicy()

@@ -1,11 +1,13 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { output } from './programs.ts'
 
-/** Debian's Chromium, without a window. */
-export async function openBrowser(): Promise<{ readonly browser: Browser; stop(): Promise<void> }> {
+/** Debian's Chromium, without a window. @param more arguments of the command line. */
+export async function openBrowser(
+  more: readonly string[] = [],
+): Promise<{ readonly browser: Browser; stop(): Promise<void> }> {
   const executablePath = (await output('sh', ['-c', 'command -v chromium'])).trim()
   // As root, which tests in containers are, its own sandbox does not start.
-  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
+  const args = [...(process.getuid?.() === 0 ? ['--no-sandbox'] : []), ...more]
   const browser = await chromium.launch({ executablePath, args })
   return { browser, stop: () => browser.close() }
 }

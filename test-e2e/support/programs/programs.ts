@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 
-export { describeWith, isInstalled } from '@restante/testkit'
+export { describeAtFullLength, describeWith, isInstalled } from '@restante/testkit'
 
 const run = promisify(execFile)
 

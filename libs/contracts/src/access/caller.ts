@@ -50,6 +50,8 @@ export const caller = z.object({
    * Effective scope of the request: present when the path or the credential narrows it to a pod (or an inbox in it).
    */
   pod_id: z.uuid().optional(),
+  /** The path itself names the pod: then only what belongs to this pod is meant, even where a pod sees more. */
+  pod_in_path: z.literal(true).optional(),
   /** Present when the path or the credential narrows the request to one inbox. */
   inbox: callerInbox.optional(),
   credential: callerCredential,

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { InternalPermission, Permission } from '../access/permissions.ts'
 import type { ErrorCode } from '../vocabulary/errors.ts'
-import type { PeerName, ServiceName } from '../vocabulary/services.ts'
+import type { ServiceName } from '../vocabulary/services.ts'
 import type { Tier } from '../vocabulary/tiers.ts'
 
 export type HttpMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE'
@@ -59,7 +59,7 @@ export interface OperationDefinition extends RequestContract {
 
 /** A call between services: never offered by the gateway, and only to the services it lists. */
 export interface InternalOperationDefinition extends RequestContract {
-  readonly service: PeerName
+  readonly service: ServiceName
   readonly method: 'POST'
   readonly callers: readonly ServiceName[]
   readonly body: z.ZodType

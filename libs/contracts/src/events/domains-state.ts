@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { DOMAIN_STATUSES } from '../vocabulary/domains.ts'
-import { defineTopic, routingWithin } from './topic.ts'
+import { defineTopic, routingWithin } from './definition/topic.ts'
 
 const at = z.iso.datetime()
 
@@ -26,6 +26,10 @@ export const domainState = z.object({
     description: 'Whether reports about mail of an inbox are also stored in this inbox.',
   }),
   tracking_enabled: z.boolean(),
+  proven: z.boolean().meta({
+    description:
+      'Whether this organization has proven that it holds the name, and no other has since. Without it no inbox on it sends or receives.',
+  }),
   sending_ready: z.boolean().meta({ description: 'Whether inboxes on it may send (domains 7.3).' }),
   return_path: z.string().meta({ description: 'Domain of the envelope senders of its mail: `<label>.<domain>`.' }),
   tracking_host: z.string().optional().meta({

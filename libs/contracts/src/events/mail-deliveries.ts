@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { mailScope } from '../schemas/mail-scope.ts'
 import { sentCopy } from '../schemas/sent-copy.ts'
+import { defineTopic, routingWithin } from './definition/topic.ts'
 import { BOUNCE_SUB_TYPES, BOUNCE_TYPES } from './messages.ts'
-import { defineTopic, routingWithin } from './topic.ts'
 
 const delivery = { ...mailScope, message_id: z.string(), thread_id: z.guid(), timestamp: z.iso.datetime() }
 const recipients = z.array(z.string()).meta({ description: 'Bare addresses that this fact is about.' })

@@ -4,8 +4,8 @@ import { mailScope } from '../schemas/mail-scope.ts'
 import { instant } from '../schemas/text.ts'
 import { messageId, threadId } from '../vocabulary/ids.ts'
 import { restrictedAmong } from '../vocabulary/labels.ts'
+import { definePublicTopic, routingWithin } from './definition/topic.ts'
 import { messageEvents } from './messages.ts'
-import { definePublicTopic, routingWithin } from './topic.ts'
 
 /** A label transition, as the inbox event log shows it (mail 18). */
 function labelChange<const Type extends 'label.added' | 'label.removed'>(type: Type) {

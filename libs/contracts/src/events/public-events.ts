@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { EventDefinition, TopicDefinition } from './event.ts'
+import type { EventDefinition, TopicDefinition } from './definition/event.ts'
 import { type Topic, type TopicName, topics } from './topics.ts'
 
 /** Every topic that carries public events: those that webhooks and streams follow. */

@@ -1,4 +1,4 @@
-import type { EventOf } from './event.ts'
+import type { EventOf } from './definition/event.ts'
 import type { topics } from './topics.ts'
 
 /** What an organization has sent, and what came back, per recipient. */

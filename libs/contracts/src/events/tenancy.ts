@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { PERMISSIONS } from '../access/permissions.ts'
 import { TIERS } from '../vocabulary/tiers.ts'
-import { defineTopic, routingWithin } from './topic.ts'
+import { defineTopic, routingWithin } from './definition/topic.ts'
 
 const version = z.int().meta({ description: 'Grows with each change of the entity; only a newer one is applied.' })
 const at = z.iso.datetime()

@@ -1,5 +1,6 @@
+import type { TopicDefinition } from './definition/event.ts'
+import { domainsEventsTopic } from './domains-events.ts'
 import { domainsStateTopic } from './domains-state.ts'
-import type { TopicDefinition } from './event.ts'
 import { mailDeliveriesTopic } from './mail-deliveries.ts'
 import { mailDraftsTopic } from './mail-drafts.ts'
 import { mailFeedbackTopic } from './mail-feedback.ts'
@@ -17,6 +18,7 @@ export const topics = {
   'mail.deliveries': mailDeliveriesTopic,
   'mail.drafts': mailDraftsTopic,
   'mail.lists': mailListsTopic,
+  'domains.events': domainsEventsTopic,
   'domains.state': domainsStateTopic,
 } as const satisfies Record<string, TopicDefinition>
 

@@ -56,6 +56,7 @@ const RESOURCES: Readonly<Record<string, string>> = {
   pod_id: 'Pod',
   thread_id: 'Thread',
   webhook_id: 'Webhook',
+  domain_id: 'Domain',
 }
 
 /** Parameters of paths that name no resource, but one of a few words. */
@@ -63,8 +64,9 @@ export const WORD_PARAMETERS: ReadonlySet<string> = new Set(['direction', 'type'
 
 const provisional: ReadonlySet<string> = new Set(PROVISIONAL_OPERATIONS)
 const denied: ReadonlySet<string> = new Set(DENIED_WHILE_UNVERIFIED)
-/** An unverified organization has only the inbox that sign-up created (identity 5.4). */
-const EXHAUSTED_WHILE_UNVERIFIED = 'inbox_create'
+/** An unverified organization has only the inbox that sign-up created, and no domain (identity 5.4, domains 2.1). */
+const EXHAUSTED_WHILE_UNVERIFIED: ReadonlySet<string> = new Set(['inbox_create', 'domain_create'])
+const NOTHING_WHILE_UNVERIFIED = 'Domain'
 
 /**
  * The route table as a function (identity 4.2, 4.3, 5.4): the answer to a request with valid values under a prefix. It
@@ -82,7 +84,7 @@ export function accessOf(
   if (code === undefined) return { status: operation.status }
   if (operation.response === UPGRADE) return { status: 403 }
   const { status } = ERRORS[code]
-  return code === 'not_found' ? { status, code, missing: resourcesOf(operation, prefix)[0] ?? '' } : { status, code }
+  return code === 'not_found' ? { status, code, missing: missingOf(operation, prefix, credential) } : { status, code }
 }
 
 /** The permission that an operation requires (identity 4.1), which may be another one for a public key. */
@@ -119,8 +121,15 @@ function refusalOf(
   if (holder.tier === 'inbox' && (prefix === 'pod' || operation.path.startsWith('/pods'))) return 'forbidden'
   if (!operation.tiers.includes(holder.tier) || !holds(operation, holder, permitted)) return 'missing_permission'
   if (!holder.own && resourcesOf(operation, prefix).length > 0) return 'not_found'
-  const exhausted = holder.state === 'unverified' && operation.permission === EXHAUSTED_WHILE_UNVERIFIED
-  return exhausted ? 'limit_exceeded' : undefined
+  if (holder.state !== 'unverified') return undefined
+  if (resourcesOf(operation, prefix).includes(NOTHING_WHILE_UNVERIFIED)) return 'not_found'
+  return EXHAUSTED_WHILE_UNVERIFIED.has(operation.permission) ? 'limit_exceeded' : undefined
+}
+
+/** The first resource that the credential cannot reach. */
+function missingOf(operation: OperationDefinition, prefix: Tier, credential: Credential): string {
+  const holder: Holder | undefined = CREDENTIALS[credential]
+  return holder?.own ? NOTHING_WHILE_UNVERIFIED : (resourcesOf(operation, prefix)[0] ?? '')
 }
 
 function holds({ permission }: OperationDefinition, { state }: Holder, permitted: boolean): boolean {

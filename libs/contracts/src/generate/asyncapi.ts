@@ -1,6 +1,6 @@
 import { stringify } from 'yaml'
 import type { z } from 'zod'
-import type { TopicDefinition } from '../events/event.ts'
+import type { TopicDefinition } from '../events/definition/event.ts'
 import { publicEvent } from '../events/public-events.ts'
 import { topics } from '../events/topics.ts'
 import {

@@ -21,6 +21,7 @@ const TAGS: Readonly<Record<string, string>> = {
   lists: 'Allow and block lists',
   files: 'Signed downloads',
   draftFiles: 'Signed downloads of attachments of drafts',
+  domains: 'Custom domains',
   webhooks: 'Events, delivered',
   stream: 'Events, live',
 }

@@ -1,4 +1,4 @@
-import type { TopicDefinition } from '../events/event.ts'
+import type { TopicDefinition } from '../events/definition/event.ts'
 import { topics } from '../events/topics.ts'
 import { EVENT_HEADERS } from './asyncapi.ts'
 import { Components, type Json, member, strings } from './components.ts'

@@ -4,9 +4,20 @@ import { ownSendLimits } from '../access/send-limits.ts'
 import { tenancyEntity } from '../events/tenancy.ts'
 import { mailScope } from '../schemas/mail-scope.ts'
 import { UPSTREAMS } from '../vocabulary/services.ts'
-import { defineInternal, INTERNAL, internalGroup } from './define.ts'
+import { defineInternal, INTERNAL, internalGroup } from './definition/define.ts'
 
-const hosted = { given: z.string(), ...mailScope, address: z.string() }
+const hosted = {
+  given: z.string(),
+  ...mailScope,
+  address: z.string(),
+  others: z
+    .array(z.object({ status: z.enum(['deliver', 'paused']), ...mailScope }))
+    .optional()
+    .meta({
+      description:
+        'Inboxes of other organizations at the same address: of the organizations that have had its domain, the one that holds it now gets the mail.',
+    }),
+}
 
 /** Result for one recipient: `given` is the address in the request, `address` that of the inbox, without a plus tag. */
 export const recipientAnswer = z.discriminatedUnion('status', [
@@ -135,6 +146,40 @@ export const gatewayInternalOperations = internalGroup({
       z.object({ outcome: z.literal('resumed'), resumed_at: z.iso.datetime() }),
       z.object({ outcome: z.literal('deleted') }),
     ]),
+  }),
+  /** Asked when a domain is registered; from rows, not caches. */
+  'gateway.getDomainRights': defineInternal({
+    ...INTERNAL,
+    id: 'gateway.getDomainRights',
+    path: '/internal/organizations/domain-rights',
+    service: 'gateway',
+    callers: ['domains-dns'],
+    summary: 'Tell how many domains an organization may have, and whether it and the pod are live',
+    body: z.object({ organization_id: z.guid(), pod_id: z.guid().optional() }),
+    response: z.object({
+      live: z.boolean(),
+      domain_limit: z.int().min(0).optional().meta({ description: 'Absent: no limit.' }),
+    }),
+  }),
+  /** Asked before a domain is narrowed: an inbox that exists must not lose its domain silently (domains 2.2, 4). */
+  'gateway.countInboxesOn': defineInternal({
+    ...INTERNAL,
+    id: 'gateway.countInboxesOn',
+    path: '/internal/inboxes/count-on-domain',
+    service: 'gateway',
+    callers: ['domains-dns'],
+    summary: 'Count the live inboxes of an organization below a domain, or on it as well',
+    body: z.object({
+      organization_id: z.guid(),
+      domain: z.string(),
+      itself: z.boolean().meta({ description: 'Whether inboxes at exactly this domain count.' }),
+      except: z
+        .array(z.string())
+        .max(1000)
+        .meta({ description: 'Domains below it that, with all below them, do not.' }),
+      except_pod: z.guid().optional().meta({ description: 'A pod whose inboxes do not count.' }),
+    }),
+    response: z.object({ count: z.int().min(0) }),
   }),
   /** Only the gateway knows the human, and whether the address was verified. Twice with one id has one effect. */
   'gateway.mailHuman': defineInternal({

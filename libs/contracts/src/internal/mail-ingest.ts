@@ -5,7 +5,7 @@ import { blobReference, mailScope } from '../schemas/mail-scope.ts'
 import { sentCopy } from '../schemas/sent-copy.ts'
 import { RESTRICTED_LABELS } from '../vocabulary/labels.ts'
 import { LIMITS } from '../vocabulary/limits.ts'
-import { defineInternal, INTERNAL, internalGroup } from './define.ts'
+import { defineInternal, INTERNAL, internalGroup } from './definition/define.ts'
 
 /** The message that is answered: the source of recipients, subject, threading headers and quote (mail 8.3). */
 export const replySource = z.object({

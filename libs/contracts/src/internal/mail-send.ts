@@ -5,7 +5,7 @@ import { sentCopy } from '../schemas/sent-copy.ts'
 import { LIMITS } from '../vocabulary/limits.ts'
 import { LIST_TYPES } from '../vocabulary/lists.ts'
 import { TIERS } from '../vocabulary/tiers.ts'
-import { defineInternal, INTERNAL, internalGroup } from './define.ts'
+import { defineInternal, INTERNAL, internalGroup } from './definition/define.ts'
 
 /** Names a message that was accepted moments ago. */
 export const recentSend = z.object({ ...mailScope, message_id: z.string(), thread_id: z.guid() })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { NOTHING } from '../definition/define.ts'
 import { LIMITS } from '../vocabulary/limits.ts'
-import { defineInternal, INTERNAL, internalGroup } from './define.ts'
+import { defineInternal, INTERNAL, internalGroup } from './definition/define.ts'
 
 /** Calls from the edge to the owner of the live streams. */
 export const websocketFanoutInternalOperations = internalGroup({

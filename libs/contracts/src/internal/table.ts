@@ -1,14 +1,17 @@
 import type { z } from 'zod'
 import type { InternalOperationDefinition } from '../definition/operation.ts'
-import type { PeerName } from '../vocabulary/services.ts'
+import type { ServiceName } from '../vocabulary/services.ts'
 import { deliveryQueueOperations } from './delivery-queue.ts'
-import { domainsInternalOperations } from './domains.ts'
+import { certificateOperations } from './domains/certificates.ts'
+import { domainSetupOperations } from './domains/domain-setup.ts'
+import { domainsInternalOperations } from './domains/domains.ts'
+import { domainsOperatorOperations } from './domains/domains-operator.ts'
 import { gatewayInternalOperations } from './gateway.ts'
 import { mailIngestInternalOperations } from './mail-ingest.ts'
 import { mailSendInternalOperations } from './mail-send.ts'
-import { purgeOperations } from './purge.ts'
 import { websocketFanoutInternalOperations } from './stream.ts'
-import { takeOverOperations } from './take-over.ts'
+import { purgeOperations } from './tenancy/purge.ts'
+import { takeOverOperations } from './tenancy/take-over.ts'
 import { webhookLogOperations } from './webhook-log.ts'
 
 /** Every synchronous call between services. There are few: only those whose caller needs the result at once. */
@@ -18,6 +21,9 @@ export const internalOperations = {
   ...mailSendInternalOperations,
   ...deliveryQueueOperations,
   ...domainsInternalOperations,
+  ...certificateOperations,
+  ...domainSetupOperations,
+  ...domainsOperatorOperations,
   ...websocketFanoutInternalOperations,
   ...purgeOperations,
   ...takeOverOperations,
@@ -28,7 +34,7 @@ export type InternalOperationId = keyof typeof internalOperations
 export type InternalOperation<Id extends InternalOperationId> = (typeof internalOperations)[Id]
 
 /** Internal operations that one service owns, and so must handle. */
-export type InternalOperationIdsOf<S extends PeerName> = {
+export type InternalOperationIdsOf<S extends ServiceName> = {
   [Id in InternalOperationId]: InternalOperation<Id> extends { readonly service: S } ? Id : never
 }[InternalOperationId]
 
@@ -39,7 +45,7 @@ export type InternalRequestOf<Id extends InternalOperationId> = z.output<Interna
 export type InternalResponseOf<Id extends InternalOperationId> = z.output<InternalOperation<Id>['response']>
 
 /** Internal operations of one service. */
-export function internalOperationsOf(service: PeerName): readonly InternalOperationDefinition[] {
+export function internalOperationsOf(service: ServiceName): readonly InternalOperationDefinition[] {
   return Object.values<InternalOperationDefinition>(internalOperations).filter(
     (operation) => operation.service === service,
   )

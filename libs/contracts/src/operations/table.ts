@@ -3,6 +3,7 @@ import { type BINARY, type OperationDefinition, PREFIX, type UPGRADE } from '../
 import { ERRORS, type ErrorCode } from '../vocabulary/errors.ts'
 import type { ServiceName } from '../vocabulary/services.ts'
 import type { Tier } from '../vocabulary/tiers.ts'
+import { domainOperations } from './domains/domains.ts'
 import { streamOperations } from './events/stream.ts'
 import { webhookOperations } from './events/webhooks.ts'
 import { agentOperations } from './identity/agent.ts'
@@ -28,6 +29,7 @@ export const operations = {
   ...sendingOperations,
   ...draftOperations,
   ...listOperations,
+  ...domainOperations,
   ...webhookOperations,
   ...streamOperations,
 } as const satisfies Record<string, OperationDefinition>

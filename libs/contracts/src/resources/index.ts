@@ -1,5 +1,6 @@
 export * from './api-key.ts'
 export * from './attachment.ts'
+export * from './domain.ts'
 export * from './draft.ts'
 export * from './highlights.ts'
 export * from './inbox.ts'

@@ -91,6 +91,10 @@ export const messageId = z
 export const draftId = z.guid().meta({ description: 'Draft' })
 export const attachmentId = z.guid().meta({ description: 'Attachment' })
 export const apiKeyId = z.guid().meta({ description: 'API key; says nothing about the secret' })
+export const domainId = z.string().meta({
+  description: 'Name of a domain: lower case, in A-labels, without a dot at its end',
+  examples: ['example.com'],
+})
 export const webhookDeliveryId = z
   .string()
   .regex(WEBHOOK_DELIVERY_ID)

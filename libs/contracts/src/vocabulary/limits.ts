@@ -54,6 +54,24 @@ export const LIMITS = {
     /** An address on a shared domain that was deleted is kept from other organizations this long. */
     retiredAddress: 30 * DAY,
   },
+  /** Custom domains (domains 2, 7). */
+  domain: {
+    /** Octets of a name, and of each of its labels (RFC 1035 2.3.4). */
+    name: { min: 4, max: 253 },
+    label: 63,
+    /** A name that was verified is kept from other organizations this long afterwards. */
+    proof: 30 * DAY,
+    /** A request to verify waits this long for its check to end. */
+    verifyWait: 3 * SECOND,
+  },
+  /** DMARC reports about custom domains (domains 3). */
+  dmarc: {
+    reading: { inflatedBytes: 10 * MB, ratio: 200, rows: 1_000, members: 10 },
+    /** Rows of counts of a domain and day, from authenticated senders and from others; also reports. */
+    rowsPerDay: { authenticated: 5_000, others: 1_000 },
+    /** Counts are kept this long. */
+    kept: 90 * DAY,
+  },
   /** API keys (identity 3). */
   apiKey: {
     perOrganization: 1000,

@@ -1,6 +1,6 @@
 import { createHash, createHmac, createSecretKey, type KeyObject, webcrypto } from 'node:crypto'
 import { type Caller, caller } from '@restante/contracts/access'
-import { type PeerName, SERVICES, type ServiceName } from '@restante/contracts/vocabulary'
+import { SERVICES, type ServiceName } from '@restante/contracts/vocabulary'
 import { errors, jwtVerify } from 'jose'
 import { z } from 'zod'
 
@@ -28,10 +28,10 @@ const HEADER = base64url({ alg: 'HS256' })
  * the work of forwarding a request; the receiver verifies it with jose.
  */
 export class TokenMint {
-  readonly #audience: PeerName
+  readonly #audience: ServiceName
   readonly #key: KeyObject
 
-  constructor(audience: PeerName, secret: string) {
+  constructor(audience: ServiceName, secret: string) {
     this.#audience = audience
     this.#key = createSecretKey(secret, 'utf8')
   }

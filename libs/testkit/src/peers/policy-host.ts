@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { generate } from 'selfsigned'
+import { selfSigned } from './self-signed.ts'
 
 /** A web server with a certificate of its own, which serves the MTA-STS policy of a domain (RFC 8461 3.3). */
 export class PolicyHost {
@@ -31,12 +31,9 @@ export class PolicyHost {
   }
 
   async start(): Promise<this> {
-    const made = await generate([{ name: 'commonName', value: `mta-sts.${this.#domain}` }], {
-      keyType: 'ec',
-      curve: 'P-256',
-    })
-    this.#certificate = made.cert
-    this.#server = createServer({ cert: made.cert, key: made.private }, (request, response) => {
+    const { certificate, privateKey } = await selfSigned(`mta-sts.${this.#domain}`)
+    this.#certificate = certificate
+    this.#server = createServer({ cert: certificate, key: privateKey }, (request, response) => {
       this.requests++
       const found = request.url === '/.well-known/mta-sts.txt' && this.policy !== undefined
       response.writeHead(found ? 200 : 404, { 'content-type': this.contentType }).end(found ? this.policy : '')

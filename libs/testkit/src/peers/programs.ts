@@ -20,7 +20,13 @@ export interface Needs {
 }
 
 /** Debian's packages of programs that are named otherwise. */
-const PACKAGES: Readonly<Record<string, string>> = { clamd: 'clamav-daemon', mvn: 'maven' }
+const PACKAGES: Readonly<Record<string, string>> = {
+  clamd: 'clamav-daemon',
+  knotc: 'knot',
+  knotd: 'knot',
+  mvn: 'maven',
+  'named-checkzone': 'bind9-utils',
+}
 
 /**
  * Tests that need external programs. On a machine without these they are counted as skipped, and at full length they
@@ -34,6 +40,12 @@ export function describeWith(needs: Needs, name: string, tests: () => void): voi
   if (missing.length === 0) describe(name, tests)
   else if (absent.length > 0 && byLength({ short: false, long: true })) describe(name, () => failFor(absent))
   else describe.skip(`${name} (missing: ${missing.join(', ')})`, tests)
+}
+
+/** The same for tests that `npm test` leaves out, because they take long or need programs that few machines have. */
+export function describeAtFullLength(needs: Needs, name: string, tests: () => void): void {
+  const left = byLength({ short: ['npm run test:long'], long: [] })
+  describeWith({ ...needs, missing: [...left, ...(needs.missing ?? [])] }, name, tests)
 }
 
 function failFor(absent: readonly string[]): void {

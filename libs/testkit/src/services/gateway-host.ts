@@ -25,11 +25,16 @@ interface Gateway<Config extends GatewayConfig> {
   readonly Operator: new (config: Config & { readonly operator: string }) => Operator
   readonly DeliveryQueue: new (config: { readonly mailSend: Peer; readonly operator: string }) => Operator
   readonly WebhookLog: new (config: { readonly dispatcher: Peer; readonly operator: string }) => Operator
+  readonly Domains: new (config: {
+    readonly domainsDns: Peer
+    readonly mailIngest: Peer
+    readonly operator: string
+  }) => Operator
   readonly execute: (console: Console, words: readonly string[]) => Promise<number>
 }
 interface GatewayConfig {
   readonly log: { readonly level: string }
-  readonly peers: { of(name: 'mail-send' | 'webhooks-dispatcher'): Peer }
+  readonly peers: { of(name: 'mail-ingest' | 'mail-send' | 'domains-dns' | 'webhooks-dispatcher'): Peer }
 }
 interface Peer {
   readonly url: string
@@ -43,6 +48,7 @@ interface Console {
   readonly operator: () => Operator
   readonly queue: () => Operator
   readonly webhooks: () => Operator
+  readonly domains: () => Operator
   readonly print: (line: string) => void
   readonly say: (line: string) => void
   readonly ask: (question: string) => Promise<string | undefined>
@@ -55,12 +61,14 @@ const {
   Operator,
   DeliveryQueue,
   WebhookLog,
+  Domains,
   execute,
 }: Gateway<GatewayConfig> = {
   ...(await load('main.ts')),
   ...(await load('admin/operator/operator.ts')),
   ...(await load('admin/operator/delivery-queue.ts')),
   ...(await load('admin/operator/webhook-log.ts')),
+  ...(await load('admin/operator/domains.ts')),
   ...(await load('admin/program.ts')),
 }
 
@@ -86,11 +94,15 @@ async function operate(given: Record<string, string>, words: readonly string[]):
   const operator = new Operator({ ...config, operator: 'tester' })
   const queue = new DeliveryQueue({ mailSend: config.peers.of('mail-send'), operator: 'tester' })
   const webhooks = new WebhookLog({ dispatcher: config.peers.of('webhooks-dispatcher'), operator: 'tester' })
+  const { peers } = config
+  const owners = { domainsDns: peers.of('domains-dns'), mailIngest: peers.of('mail-ingest') }
+  const domains = new Domains({ ...owners, operator: 'tester' })
   const [printed, said]: [string[], string[]] = [[], []]
   const console: Console = {
     operator: () => operator,
     queue: () => queue,
     webhooks: () => webhooks,
+    domains: () => domains,
     print: (line) => printed.push(line),
     say: (line) => said.push(line),
     ask: async () => undefined,
@@ -100,7 +112,7 @@ async function operate(given: Record<string, string>, words: readonly string[]):
     if (code !== 0) throw new Error(`${words.join(' ')}: exit ${code}: ${said.join('\n')}`)
     return printed.join('\n')
   } finally {
-    await Promise.all([operator.close(), queue.close(), webhooks.close()])
+    await Promise.all([operator.close(), queue.close(), webhooks.close(), domains.close()])
   }
 }
 

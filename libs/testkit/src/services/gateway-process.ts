@@ -30,6 +30,8 @@ export interface GatewayProcessOptions {
   readonly domain?: string
   /** The database of another gateway, of which this is a second process. Default: a database of its own. */
   readonly databaseUrl?: string
+  /** Variables on top of what suites need. */
+  readonly environment?: Readonly<Record<string, string>>
 }
 
 /** The gateway as a separate process, for suites of services that call it or are behind it. */
@@ -184,7 +186,7 @@ function ask(command: object): Promise<unknown> {
 }
 
 function environmentOf(
-  { topics, redis, upstreams = {}, domain = 'restante.test' }: GatewayProcessOptions,
+  { topics, redis, upstreams = {}, domain = 'restante.test', environment }: GatewayProcessOptions,
   databaseUrl: string,
   port: number,
 ): Record<string, string> {
@@ -215,5 +217,6 @@ function environmentOf(
         [`PEER_KEY_${variablePart(service)}`, GATEWAY_KEYS.peer],
       ]),
     ),
+    ...environment,
   }
 }

@@ -1,13 +1,16 @@
 import { readEnvironment } from '@restante/service/configuration'
 import {
   configure,
+  configureDomains,
   configureQueue,
   configureWebhookLog,
+  domainsEnvironment,
   environment,
   queueEnvironment,
   webhookLogEnvironment,
 } from './operator/config.ts'
 import { DeliveryQueue } from './operator/delivery-queue.ts'
+import { Domains } from './operator/domains.ts'
 import { Operator } from './operator/operator.ts'
 import { WebhookLog } from './operator/webhook-log.ts'
 import { processConsole } from './output/console.ts'
@@ -18,6 +21,7 @@ async function main(words: readonly string[]): Promise<number> {
   let operator: Operator | undefined
   let queue: DeliveryQueue | undefined
   let webhooks: WebhookLog | undefined
+  let domains: Domains | undefined
   const console = processConsole({
     operator() {
       operator ??= new Operator(configure(readEnvironment(environment, process.env)))
@@ -31,11 +35,15 @@ async function main(words: readonly string[]): Promise<number> {
       webhooks ??= new WebhookLog(configureWebhookLog(readEnvironment(webhookLogEnvironment, process.env)))
       return webhooks
     },
+    domains() {
+      domains ??= new Domains(configureDomains(readEnvironment(domainsEnvironment, process.env)))
+      return domains
+    },
   })
   try {
     return await execute(console, words)
   } finally {
-    await Promise.all([operator?.close(), queue?.close(), webhooks?.close()])
+    await Promise.all([operator?.close(), queue?.close(), webhooks?.close(), domains?.close()])
   }
 }
 

@@ -3,6 +3,7 @@ import { ConfigurationError } from '@restante/service/configuration'
 import { ApiError, isInfrastructureError, messageOf, UpstreamError } from '@restante/service/errors'
 import { UpstreamRejectedError } from '@restante/service/http'
 import { addAuditCommand } from './commands/audit.ts'
+import { addDomainCommands } from './commands/domains.ts'
 import { addKeyCommands } from './commands/keys.ts'
 import { addLimitCommands } from './commands/limits.ts'
 import { addOrganizationCommands } from './commands/organizations.ts'
@@ -71,6 +72,7 @@ function program(console: Console): Command {
   addAuditCommand(root, console)
   addQueueCommands(root, console)
   addWebhookCommands(root, console)
+  addDomainCommands(root, console)
   return root
 }
 

@@ -142,7 +142,7 @@ async function signUpNew(tx: Tx, deps: AgentOptions, body: SignUpBody, actor: Ac
     actor,
     now,
   )
-  const inbox = await createInbox(tx, deps, organization, { podId: organization.id, username: body.username })
+  const inbox = await createInbox(tx, deps, organization, firstInbox(deps, organization, body))
   const { secret } = await issueSignUpKey(tx, deps, organization.id, false, actor, now)
   if (human !== undefined) {
     const request = { organizationId: organization.id, humanEmail: human, mailAgain: false }
@@ -209,7 +209,7 @@ async function inboxOf(
     orderBy: [{ createdAt: 'asc' }, { uid: 'asc' }],
   })
   if (first !== null) return first
-  if (!provisional) return createInbox(tx, deps, organization, { podId: organization.id, username: body.username })
+  if (!provisional) return createInbox(tx, deps, organization, firstInbox(deps, organization, body))
   throw new ApiError('already_exists', {
     message: 'An organization of this human already exists, without an inbox',
     fix: 'Create an inbox with a key of that organization.',
@@ -245,4 +245,8 @@ async function makeRoom(tx: Tx, deps: AgentOptions, organizationId: string, acto
   if (beyond.length === 0) return
   const ids = beyond.map(({ id }) => id)
   await revokeCredentials(tx, deps.events, { id: { in: ids } }, { actor, now, because: 'provisional key limit' })
+}
+
+function firstInbox({ addresses }: AgentOptions, { id: podId }: Organization, { username }: SignUpBody) {
+  return { podId, username, domain: { name: addresses.defaultDomain, own: false } }
 }

@@ -6,7 +6,7 @@ import type { Actor } from './actor.ts'
 
 /**
  * The changes that the audit log records: every change of permissions, and of the organizations themselves (identity
- * 3.1).
+ * 3.1), and domains that the operator bars from sending.
  */
 export type AuditAction =
   | 'credential.created'
@@ -19,6 +19,8 @@ export type AuditAction =
   | 'organization.taken_over'
   | 'organization.deleting'
   | 'organization.deleted'
+  | 'domain.barred'
+  | 'domain.unbarred'
 
 /** The event that caused the end of a key. */
 export type AuditCause =

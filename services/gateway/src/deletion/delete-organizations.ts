@@ -74,7 +74,8 @@ async function takeApart(tx: Tx, deps: InboxDeletion, id: string, now: Date): Pr
 
   const pods = (await tx.query(LIVE_PODS, id, BATCH)).map((pod) => pod.id)
   for (const row of await orm.pod.findMany({ where: { id: { in: pods } } })) {
-    await deletePod(tx, deps.events, row, DELETION, now)
+    // Its domains are deleted by their owner, once it learns of the deletion.
+    await deletePod(tx, deps.events, { row, domains: 0 }, DELETION, now)
   }
   if (pods.length > 0) return 'more'
 

@@ -7,16 +7,32 @@ import { markPodDeleted } from '../pods/store.ts'
 import type { Tx } from '../storage/database.ts'
 import { podDeleted, type TenancyEvents } from '../tenancy/events.ts'
 
+/** A pod to delete. */
+export interface LeavingPod {
+  readonly row: Pod
+  /** How many domains it holds, as their owner last said. */
+  readonly domains: number
+}
+
 /**
- * Deletes a pod whose organization and row are locked, with its keys (identity 7). Creating something in a pod locks
- * the organization as well, so nothing is added concurrently.
+ * Deletes a pod whose organization and row are locked, with its keys (identity 7). Creating an inbox or a key in a pod
+ * locks the organization as well, so none is added concurrently. A domain may be; its owner deletes it with the pod.
  * @throws ApiError 409 for the default pod, and for one that is not empty.
  */
-export async function deletePod(tx: Tx, events: TenancyEvents, row: Pod, actor: Actor, now: Date): Promise<void> {
+export async function deletePod(
+  tx: Tx,
+  events: TenancyEvents,
+  { row, domains }: LeavingPod,
+  actor: Actor,
+  now: Date,
+): Promise<void> {
   if (row.id === row.organizationId) {
     throw new ApiError('cannot_delete', { message: 'The default pod cannot be deleted', fix: 'Rename it instead.' })
   }
-  refuseContents([{ count: await countInboxes(tx, row.id), one: 'inbox', many: 'inboxes' }])
+  refuseContents([
+    { count: await countInboxes(tx, row.id), one: 'inbox', many: 'inboxes' },
+    { count: domains, one: 'domain', many: 'domains' },
+  ])
   await markPodDeleted(tx, row.id, now)
   await revokeCredentials(tx, events, { podId: row.id }, { actor, now, because: 'pod deleted' })
   await events.record(tx, podDeleted(row, now))
@@ -34,6 +50,6 @@ function refuseContents(contents: readonly Content[]): void {
   const counted = held.map(({ count, one, many }) => `${count} ${count === 1 ? one : many}`)
   throw new ApiError('cannot_delete', {
     message: `The pod still holds ${counted.join(' and ')}`,
-    fix: 'Delete its inboxes first.',
+    fix: `Delete its ${held.map(({ many }) => many).join(' and ')} first.`,
   })
 }

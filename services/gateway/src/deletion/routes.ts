@@ -1,8 +1,9 @@
 import type { KeyedMutex } from '@restante/service/concurrency'
 import { notFound } from '@restante/service/errors'
-import type { Handlers } from '@restante/service/http'
+import type { Handlers, ServiceClient } from '@restante/service/http'
 import { scopeFilter } from '@restante/service/identity'
 import { credentialActor } from '../audit/actor.ts'
+import { countDomains } from '../domains/count-domains.ts'
 import { lockInbox } from '../inboxes/store.ts'
 import { writeHolding } from '../organizations/writes.ts'
 import { lockPod } from '../pods/store.ts'
@@ -13,6 +14,7 @@ import { deletePod } from './delete-pod.ts'
 export interface DeletionOptions extends InboxDeletion {
   readonly db: Db
   readonly turns: KeyedMutex
+  readonly domainsDns: ServiceClient<'gateway'>
 }
 
 /** The operations that delete: they are apart because a deletion reaches into the capabilities that hang on its target. */
@@ -29,10 +31,13 @@ export function deletionRoutes(deps: DeletionOptions): Pick<Handlers<'gateway'>,
 
     'pods.delete': async (request) => {
       const { caller } = request
+      const { podId } = scopeFilter(caller)
+      // Asked before the transaction, because that holds the organization, for which all its other changes wait.
+      const domains = podId === undefined ? 0 : await countDomains(deps.domainsDns, caller.organization_id, podId)
       await writeHolding(deps, caller, async (tx) => {
         const target = await lockPod(tx, scopeFilter(caller))
         if (target === undefined) throw notFound('Pod')
-        await deletePod(tx, deps.events, target, credentialActor(request), new Date())
+        await deletePod(tx, deps.events, { row: target, domains }, credentialActor(request), new Date())
       })
     },
   }

@@ -21,6 +21,7 @@ import type { KeyUsage } from './authentication/key-usage.ts'
 import { answerPreflight, openToBrowsers } from './browsers.ts'
 import { compressFor } from './compression.ts'
 import type { Documents } from './documents/documents.ts'
+import type { DomainSetupPages } from './domain-setup/domain-setup.ts'
 import type { OpenImages } from './opens/open-images.ts'
 import type { Peers } from './peers.ts'
 import { forward } from './proxy/forward.ts'
@@ -45,6 +46,7 @@ export interface EdgeOptions {
   readonly documents: Documents
   readonly unsubscribe: UnsubscribePages
   readonly openImages: OpenImages
+  readonly domainSetup: DomainSetupPages
   readonly streams: Pick<StreamUpgrade, 'whileWaiting'>
   /** Internal operations for other services; absent where they have a port of their own. */
   readonly internal: ((exchange: Exchange) => Promise<void>) | undefined
@@ -59,6 +61,7 @@ export function edge(deps: EdgeOptions): (exchange: Exchange) => Promise<void> {
     if (deps.internal !== undefined && path.startsWith(INTERNAL)) return deps.internal(exchange)
     if (deps.unsubscribe.matches(exchange)) return deps.unsubscribe.serve(exchange)
     if (deps.openImages.matches(exchange)) return deps.openImages.serve(exchange)
+    if (deps.domainSetup.matches(exchange)) return deps.domainSetup.serve(exchange)
     openToBrowsers(response)
     if (request.method === 'OPTIONS') return answerPreflight(request, response)
     if ((request.url?.length ?? 0) > LIMITS.request.url) throw new RawHttpError(414, 'URI Too Long')

@@ -1,13 +1,13 @@
-import { domainToASCII } from 'node:url'
 import { LIMITS } from '@restante/contracts/vocabulary'
 import { ApiError } from '@restante/service/errors'
+import type { InboxDomain } from '../domains/inbox-domain.ts'
 import type { Inbox, Organization } from '../generated/prisma/client.ts'
 import type { Tx } from '../storage/database.ts'
 import { inboxChanged, type TenancyEvents } from '../tenancy/events.ts'
 import type { Metadata } from './metadata.ts'
 import { refuseSystemName } from './names/display-names.ts'
-import { generateUsername, isReserved } from './names/usernames.ts'
-import { holderOf, insertInbox } from './store.ts'
+import { generateUsername, isReserved, RESERVED_ON_OWN_DOMAINS } from './names/usernames.ts'
+import { type AddressHolder, holderOf, holderWithin, insertInbox } from './store.ts'
 
 /** Domains and names of this installation. */
 export interface AddressRules {
@@ -25,7 +25,7 @@ export interface AddressRules {
 export interface InboxRequest {
   readonly podId: string
   readonly username?: string | undefined
-  readonly domain?: string | undefined
+  readonly domain: InboxDomain
   readonly displayName?: string | undefined
   readonly clientId?: string | undefined
   readonly paused?: boolean
@@ -33,7 +33,7 @@ export interface InboxRequest {
 }
 
 /**
- * Creates an inbox in an organization whose row the caller has locked (identity 8.2, from the second row of its table).
+ * Creates an inbox in an organization whose row the caller has locked (identity 8.2, from the fifth row of its table).
  * The database's indexes decide uniqueness; earlier checks only choose the error.
  */
 export async function createInbox(
@@ -43,22 +43,23 @@ export async function createInbox(
   given: InboxRequest,
 ): Promise<Inbox> {
   const { addresses } = deps
-  const domain = given.domain === undefined ? addresses.defaultDomain : domainToASCII(given.domain)
-  if (!addresses.sharedDomains.has(domain)) throw new ApiError('not_found', { message: 'Domain not found' })
-  refuseSystemName(given.displayName, addresses.systemSender.name)
-  if (given.username !== undefined && isReserved(given.username, addresses.reservedUsernames)) {
+  const { domain, ...members } = given
+  if (!domain.own) refuseSystemName(given.displayName, addresses.systemSender.name)
+  const reserved = domain.own ? RESERVED_ON_OWN_DOMAINS : addresses.reservedUsernames
+  if (given.username !== undefined && isReserved(given.username, reserved)) {
     throw new ApiError('resource_taken', { message: 'This username is reserved', fix: 'Choose another username.' })
   }
   for (let attempt = 0; attempt < LIMITS.inbox.usernameAttempts; attempt++) {
     const username = given.username ?? generateUsername(attempt)
-    if (isReserved(username, addresses.reservedUsernames)) continue
-    const address = `${username}@${domain}`
-    const refusal = await refusalOf(tx, address, organization.id)
+    if (isReserved(username, reserved)) continue
+    const address = `${username}@${domain.name}`
+    const holder = domain.own ? await holderWithin(tx, organization.id, address) : await holderOf(tx, address)
+    const refusal = holder && refusalOf(holder, organization.id)
     if (refusal !== undefined && given.username !== undefined) throw refusal
     if (refusal !== undefined) continue
     refuseBeyondLimit(organization)
-    const { username: _username, domain: _domain, displayName = addresses.defaultDisplayName, ...rest } = given
-    const row = { ...rest, displayName, organizationId: organization.id, address }
+    const { username: _username, displayName = addresses.defaultDisplayName, ...rest } = members
+    const row = { ...rest, displayName, organizationId: organization.id, address, ownDomain: domain.own }
     const inbox = await insertInbox(tx, row, new Date())
     if (inbox === undefined) continue
     await deps.events.record(tx, inboxChanged(inbox))
@@ -67,9 +68,7 @@ export async function createInbox(
   throw new ApiError('race_condition')
 }
 
-async function refusalOf(tx: Tx, address: string, organizationId: string): Promise<ApiError | undefined> {
-  const holder = await holderOf(tx, address)
-  if (holder === undefined) return undefined
+function refusalOf(holder: AddressHolder, organizationId: string): ApiError | undefined {
   if (holder.organizationId !== organizationId) {
     return new ApiError('resource_taken', { message: 'This address is taken', fix: 'Choose another username.' })
   }

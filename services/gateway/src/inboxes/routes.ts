@@ -3,6 +3,7 @@ import type { KeyedMutex } from '@restante/service/concurrency'
 import { ApiError, notFound } from '@restante/service/errors'
 import { type Cursors, type Handlers, KeysetPage } from '@restante/service/http'
 import { isInScope, organizationScope, type ScopeFilter, scopeFilter } from '@restante/service/identity'
+import { type InboxDomainOptions, inboxDomain } from '../domains/inbox-domain.ts'
 import type { Inbox } from '../generated/prisma/client.ts'
 import { write, writeHolding } from '../organizations/writes.ts'
 import { requirePod } from '../pods/references.ts'
@@ -15,7 +16,7 @@ import { type FoundInbox, searchInboxes } from './search.ts'
 import { findInbox, listInboxes, locationOf, lockInbox } from './store.ts'
 import { updateInbox } from './update.ts'
 
-export interface InboxOptions {
+export interface InboxOptions extends Pick<InboxDomainOptions, 'domainsDns'> {
   readonly db: Db
   readonly turns: KeyedMutex
   readonly cursors: Cursors
@@ -58,15 +59,16 @@ export function inboxRoutes(deps: InboxOptions): Pick<Handlers<'gateway'>, Ids> 
 
     'inboxes.create': async ({ caller, body }) => {
       const podId = caller.pod_id ?? caller.organization_id
-      const { client_id: clientId, username, domain, metadata } = body
+      const { client_id: clientId, username, metadata } = body
+      const domain = await inboxDomain(deps, { organizationId: caller.organization_id, podId, domain: body.domain })
       const row = await writeHolding(deps, caller, async (tx, organization) => {
         await requirePod(tx, caller)
         const known =
           clientId === undefined ? undefined : await lockInbox(tx, organizationScope(caller.organization_id), clientId)
         if (known !== undefined) return sameClient(known, scopeFilter(caller))
         const paused = body.status === 'paused'
-        const given = { podId, username, domain, displayName: body.display_name, clientId, paused, metadata }
-        return createInbox(tx, deps, organization, given)
+        const names = { username, domain: domain(), displayName: body.display_name, clientId }
+        return createInbox(tx, deps, organization, { podId, ...names, paused, metadata })
       })
       return inboxDocument(row)
     },

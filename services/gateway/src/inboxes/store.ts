@@ -14,6 +14,8 @@ export interface NewInbox {
   readonly organizationId: string
   readonly podId: string
   readonly address: string
+  /** On a domain of the organization, or below one. */
+  readonly ownDomain: boolean
   readonly displayName?: string | undefined
   readonly clientId?: string | undefined
   readonly paused?: boolean
@@ -33,10 +35,11 @@ const INSERT = sql<
     metadata: string,
     searchWords: string,
     now: string,
+    ownDomain: boolean,
   ]
 >(`
-insert into inboxes (uid, organization_id, pod_id, address, display_name, client_id, status, metadata, search_words, created_at, updated_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $10, $10)
+insert into inboxes (uid, organization_id, pod_id, address, display_name, client_id, status, metadata, search_words, created_at, updated_at, own_domain)
+values ($1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $10, $10, $11)
 on conflict do nothing
 returning uid`)
 
@@ -55,6 +58,7 @@ export async function insertInbox(tx: Tx, given: NewInbox, now: Date): Promise<I
     organizationId: given.organizationId,
     podId: given.podId,
     address: given.address,
+    ownDomain: given.ownDomain,
     displayName,
     clientId: given.clientId ?? null,
     status: given.paused === true ? 'paused' : 'active',
@@ -78,6 +82,7 @@ export async function insertInbox(tx: Tx, given: NewInbox, now: Date): Promise<I
     JSON.stringify(row.metadata),
     row.searchWords,
     now.toISOString(),
+    row.ownDomain,
   )
   if (inserted === undefined) return undefined
   await tx.query(COUNT, row.organizationId, 1)
@@ -190,13 +195,13 @@ on conflict (address) do update set organization_id = excluded.organization_id, 
 
 /**
  * Turns a locked inbox into a tombstone, which is deleted when every service has purged it, and reserves its address
- * against other organizations for a while (identity 10.2).
+ * against other organizations for a while; that of a domain of its own is for whoever holds the domain (identity 10.2).
  */
 export async function markInboxDeleted(tx: Tx, row: Inbox, now: Date, addressFreeAt: Date): Promise<void> {
   await tx.query(MARK_DELETED, row.uid, now.toISOString())
   await indexInbox(tx, { ...row, searchWords: '' }, row.searchWords)
   await tx.query(COUNT, row.organizationId, -1)
-  await tx.query(RETIRE, row.address, row.organizationId, addressFreeAt.toISOString())
+  if (!row.ownDomain) await tx.query(RETIRE, row.address, row.organizationId, addressFreeAt.toISOString())
 }
 
 /** The holder that keeps an address from others, and why. */
@@ -216,8 +221,31 @@ select organization_id as "organizationId", state
  order by rank
  limit 1`)
 
-/** The holder of an address: an inbox, or the organization that had it until recently. */
+/** The holder of an address on a shared domain: an inbox, or the organization that had it until recently. */
 export async function holderOf(db: Queryable, address: string): Promise<AddressHolder | undefined> {
   const [holder] = await db.query(HOLDER, address)
+  return holder
+}
+
+const HOLDER_WITHIN = sql<AddressHolder, [organizationId: string, address: string]>(`
+select organization_id as "organizationId", state
+  from (select organization_id, 'live' as state, 1 as rank
+          from inboxes where organization_id = $1 and address = $2 and deleted_at is null
+        union all
+        select organization_id, 'purging', 2
+          from inboxes where organization_id = $1 and address = $2 and deleted_at is not null) as holders
+ order by rank
+ limit 1`)
+
+/**
+ * The inbox that has an address of an organization's own domain. Those of other organizations, which had the domain
+ * earlier, do not count.
+ */
+export async function holderWithin(
+  db: Queryable,
+  organizationId: string,
+  address: string,
+): Promise<AddressHolder | undefined> {
+  const [holder] = await db.query(HOLDER_WITHIN, organizationId, address)
   return holder
 }

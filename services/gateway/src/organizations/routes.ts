@@ -1,16 +1,33 @@
 import type { Organization as OrganizationDocument } from '@restante/contracts/resources'
 import { ApiError } from '@restante/service/errors'
-import type { Handlers } from '@restante/service/http'
+import type { Handlers, ServiceClient } from '@restante/service/http'
+import { countDomains } from '../domains/count-domains.ts'
+import { domainLimitOf } from '../domains/limit.ts'
 import type { Organization } from '../generated/prisma/client.ts'
 import type { Db } from '../storage/database.ts'
 import { authenticationType } from '../tenancy/states.ts'
 
-export function organizationRoutes({ db }: { db: Db }): Pick<Handlers<'gateway'>, 'organizations.get' | 'auth.me'> {
+export interface OrganizationOptions {
+  readonly db: Db
+  readonly domainsDns: ServiceClient<'gateway'>
+  /** Most domains of an organization that has no limit of its own. */
+  readonly domainLimit: number
+}
+
+export function organizationRoutes({
+  db,
+  domainsDns,
+  domainLimit,
+}: OrganizationOptions): Pick<Handlers<'gateway'>, 'organizations.get' | 'auth.me'> {
   return {
     'organizations.get': async ({ caller }) => {
-      const row = await db.orm.organization.findUnique({ where: { id: caller.organization_id } })
+      const { organization_id: id } = caller
+      const [row, domains] = await Promise.all([
+        db.orm.organization.findUnique({ where: { id } }),
+        countDomains(domainsDns, id),
+      ])
       if (row === null) throw new ApiError('unknown_api_key')
-      return organizationDocument(row)
+      return organizationDocument(row, { count: domains, limit: domainLimitOf(row, domainLimit) })
     },
 
     'auth.me': async ({ caller: { organization_id, pod_id, inbox, credential } }) => {
@@ -26,17 +43,20 @@ export function organizationRoutes({ db }: { db: Db }): Pick<Handlers<'gateway'>
   }
 }
 
-/** The record as the API shows it (identity 5.5). No domain can be registered here, so their number is 0. */
-function organizationDocument(row: Organization): OrganizationDocument {
+/** The record as the API shows it (identity 5.5). */
+function organizationDocument(
+  row: Organization,
+  domains: { readonly count: number; readonly limit: number },
+): OrganizationDocument {
   const type = authenticationType(row)
   // The human of an ordinary organization is visible to the operator only; sign-up checks whether there is one.
   const human = type.authentication_type === undefined ? undefined : (row.humanEmail ?? undefined)
   return {
     organization_id: row.id,
     inbox_count: row.inboxCount,
-    domain_count: 0,
+    domain_count: domains.count,
     inbox_limit: row.inboxLimit ?? undefined,
-    domain_limit: row.domainLimit ?? undefined,
+    domain_limit: domains.limit,
     authentication_id: human,
     ...type,
     created_at: row.createdAt.toISOString(),

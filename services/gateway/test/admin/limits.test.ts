@@ -21,6 +21,7 @@ describe('the operator’s commands on limits of sends', () => {
         operator: () => gateway.operator,
         queue: () => gateway.queue,
         webhooks: () => gateway.webhooks,
+        domains: () => gateway.domains,
         print: (line) => printed.push(line),
         say: (line) => said.push(line),
         ask: async () => undefined,

@@ -26,6 +26,7 @@ describe('the operator’s commands on the outbound queue', () => {
         operator: () => gateway.operator,
         queue: () => gateway.queue,
         webhooks: () => gateway.webhooks,
+        domains: () => gateway.domains,
         print: (line) => printed.push(line),
         say: (line) => said.push(line),
         ask: async (question) => {

@@ -33,6 +33,7 @@ describe('the operator’s commands on webhooks', () => {
         operator: () => gateway.operator,
         queue: () => gateway.queue,
         webhooks: () => gateway.webhooks,
+        domains: () => gateway.domains,
         print: (line) => printed.push(line),
         say: (line) => said.push(line),
         ask: async () => undefined,

@@ -9,7 +9,7 @@ import { PEER_KEY, startGateway, type TestGateway } from '../gateway.ts'
 describe('internal operations', () => {
   let gateway: TestGateway
   let organization: Awaited<ReturnType<TestGateway['organization']>>
-  let clients: Record<'mail-ingest' | 'mail-send' | 'websocket-fanout', ServiceClient>
+  let clients: Record<'mail-ingest' | 'mail-send' | 'domains-dns' | 'websocket-fanout', ServiceClient>
 
   beforeAll(async () => {
     gateway = await startGateway()
@@ -18,6 +18,7 @@ describe('internal operations', () => {
     clients = {
       'mail-ingest': clientOf('mail-ingest'),
       'mail-send': clientOf('mail-send'),
+      'domains-dns': clientOf('domains-dns'),
       'websocket-fanout': clientOf('websocket-fanout'),
     }
     await organization.api.post('/v0/inboxes', { username: 'desk', client_id: 'front' })
@@ -112,6 +113,35 @@ describe('internal operations', () => {
       })
       expect(entries).toHaveLength(2)
       expect(await ask(randomUUID(), dayAgo)).toEqual({ outcome: 'deleted' })
+    })
+  })
+
+  describe('gateway.getDomainRights', () => {
+    const ask = (body: { organization_id: string; pod_id?: string }) =>
+      clients['domains-dns'].call('gateway.getDomainRights', body)
+
+    it('tells the limit of the installation, unless the organization has one of its own', async () => {
+      const [common, own] = [await gateway.organization(), await gateway.organization()]
+      await gateway.operator.setLimits(own.id, { domains: 3 })
+      expect(await ask({ organization_id: common.id })).toEqual({ live: true, domain_limit: 100 })
+      expect(await ask({ organization_id: own.id })).toEqual({ live: true, domain_limit: 3 })
+    })
+
+    it('tells an agent that signed up by itself and is not verified that it may have none', async () => {
+      const { body } = await gateway.as().post('/v0/agent/sign-up', { username: 'unverified' })
+      const id = String(body['organization_id'])
+      await gateway.operator.setLimits(id, { domains: 5 })
+      expect(await ask({ organization_id: id })).toEqual({ live: true, domain_limit: 0 })
+    })
+
+    it('tells that a deleted pod or organization is not live', async () => {
+      const { id, api } = await gateway.organization()
+      const pod = String((await api.post('/v0/pods')).body['pod_id'])
+      expect(await ask({ organization_id: id, pod_id: pod })).toMatchObject({ live: true })
+      await api.delete(`/v0/pods/${pod}`)
+      expect(await ask({ organization_id: id, pod_id: pod })).toMatchObject({ live: false })
+      expect(await ask({ organization_id: id, pod_id: organization.id })).toMatchObject({ live: false })
+      expect(await ask({ organization_id: randomUUID() })).toEqual({ live: false })
     })
   })
 

@@ -28,6 +28,7 @@ describe('the operator’s command line', () => {
         operator: () => gateway.operator,
         queue: () => gateway.queue,
         webhooks: () => gateway.webhooks,
+        domains: () => gateway.domains,
         print: (line) => printed.push(line),
         say: (line) => said.push(line),
         ask: async () => answer,

@@ -66,6 +66,7 @@ describe('the deletion of an organization', () => {
         operator: () => gateway.operator,
         queue: () => gateway.queue,
         webhooks: () => gateway.webhooks,
+        domains: () => gateway.domains,
         print: keep,
         say: keep,
         ask: async () => answer,

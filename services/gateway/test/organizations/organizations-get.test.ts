@@ -18,6 +18,7 @@ describe('GET /v0/organizations', () => {
         organization_id: id,
         inbox_count: 1,
         domain_count: 0,
+        domain_limit: 100,
         created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
         updated_at: expect.any(String),
       })

@@ -1,14 +1,13 @@
-import { type Registration, registrationOf } from '@restante/domains'
+import { type Registration, standingOf } from '@restante/domains'
 
 /**
  * Whether an organization's addresses at `domain` receive no mail (mail 13 step 1, domains 2.2, 5 and 8): its domain was
- * deleted, or receives none at this name. A name of which no registration is known is none of a custom domain, or of
- * one whose event has not arrived yet; whether there is such an inbox then decides alone.
+ * deleted, went to another organization, or receives none at this name.
  */
 export function refusesMail(domain: string, organizationId: string, registrations: readonly Registration[]): boolean {
-  const nearest = registrationOf(domain, organizationId, registrations)
-  if (nearest === undefined) return registrations.some((one) => one.organization_id === organizationId)
-  return nearest.domain === domain ? !nearest.inbound_enabled : !nearest.subdomains_enabled
+  const { registration, holds } = standingOf(domain, organizationId, registrations)
+  if (registration === undefined || !holds) return true
+  return registration.domain === domain ? !registration.inbound_enabled : !registration.subdomains_enabled
 }
 
 /** The same for an address that no organization has: none of those that have registered its domain receives mail there. */
@@ -23,4 +22,9 @@ export function nobodyReceives(domain: string, registrations: readonly Registrat
  */
 export function takesDmarcReports(domain: string, registrations: readonly Registration[]): boolean {
   return registrations.some((one) => one.domain === domain && !one.deleted && one.inbound_enabled)
+}
+
+/** Whether mail of a custom domain returns to this name: its MX record names this installation (domains 3). */
+export function isReturnPath(domain: string, registrations: readonly Registration[]): boolean {
+  return registrations.some((one) => one.return_path === domain && !one.deleted)
 }

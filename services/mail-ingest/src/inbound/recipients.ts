@@ -1,12 +1,12 @@
 import type { RecipientAnswer } from '@restante/contracts/internal'
 import { LIMITS } from '@restante/contracts/vocabulary'
-import type { DomainLookup } from '@restante/domains'
+import type { DomainLookup, Registration } from '@restante/domains'
 import type { Operator } from '@restante/kit'
 import { normalizeAddress } from '@restante/mime'
 import { Batcher } from '@restante/service/concurrency'
 import { UpstreamError } from '@restante/service/errors'
 import type { ServiceClient } from '@restante/service/http'
-import { nobodyReceives, refusesMail, takesDmarcReports } from '../domains/rules.ts'
+import { isReturnPath, nobodyReceives, refusesMail, takesDmarcReports } from '../domains/rules.ts'
 import type { ServiceAddresses, ServiceRecipient } from './service-addresses.ts'
 
 /** What an envelope recipient refers to. */
@@ -20,8 +20,8 @@ export type Recipient =
       readonly askedAt: number
     }
   | ServiceRecipient
-  /** An address that is taken without an inbox, and whose mail is dropped. */
-  | { readonly kind: 'dropped'; readonly given: string }
+  /** `dmarc` at a registered domain: receivers of its mail send their reports there. */
+  | { readonly kind: 'dmarc'; readonly given: string }
   /** No inbox has the address, or its domain receives no mail. */
   | { readonly kind: 'unknown'; readonly given: string; readonly why: 'mailbox' | 'domain' }
 
@@ -33,9 +33,12 @@ export interface RecipientLookupOptions {
 }
 
 type HostedRecipient = Exclude<Recipient, ServiceRecipient>
+type HostedAnswer = Exclude<RecipientAnswer, { status: 'unknown' }>
 
 /** Local part of the addresses of DMARC reports (domains 3). */
 const DMARC_REPORTS = 'dmarc'
+/** Every domain that receives mail has this address (RFC 5321 4.5.1), so return paths of custom domains do. */
+const POSTMASTER = 'postmaster'
 /** Most addresses in one call. */
 const MOST = 100
 /**
@@ -71,21 +74,56 @@ export class RecipientLookup {
   /** @throws UpstreamError when the owner does not answer within 2 s, or the inbox of the operator does not exist. */
   async find(given: string): Promise<Recipient> {
     const own = this.#addresses.find(given)
-    if (own?.kind === 'operator' && this.#operator.isInside) return this.#inboxOfOperator(given)
-    return own ?? (await this.findHosted(given))
+    if (own?.kind === 'operator') return this.#operatorUnder(given)
+    if (own !== undefined) return own
+    const hosted = await this.findHosted(given)
+    if (hosted.kind !== 'unknown') return hosted
+    const { local, domain } = partsOf(given)
+    const isForOperator = local === POSTMASTER && (await this.#isSo(domain, (found) => isReturnPath(domain, found)))
+    return isForOperator ? this.#operatorUnder(given) : hosted
   }
 
   /** Resolves an address that is none of the installation itself. @throws UpstreamError as `find` does. */
   async findHosted(given: string): Promise<HostedRecipient> {
     const askedAt = performance.now()
-    const [, local = '', domain = ''] = /^(.*)@(.*)$/.exec(normalizeAddress(given)) ?? []
+    const { local, domain } = partsOf(given)
     const [answer, registrations] = await Promise.all([this.ask(given), this.#domains.of(domain)])
     if (answer.status !== 'unknown') {
-      if (refusesMail(domain, answer.organization_id, registrations)) return { kind: 'unknown', given, why: 'domain' }
-      return { kind: 'inbox', given, answer, askedAt }
+      const receiver = await this.#receiver(domain, answer, registrations)
+      return receiver ? { kind: 'inbox', given, answer: receiver, askedAt } : { kind: 'unknown', given, why: 'domain' }
     }
-    if (local === DMARC_REPORTS && takesDmarcReports(domain, registrations)) return { kind: 'dropped', given }
+    if (local === DMARC_REPORTS && (await this.#isSo(domain, (found) => takesDmarcReports(domain, found))))
+      return { kind: 'dmarc', given }
     return { kind: 'unknown', given, why: nobodyReceives(domain, registrations) ? 'domain' : 'mailbox' }
+  }
+
+  /**
+   * The inbox that gets the mail for an address: of all organizations that have one there, that which holds the domain
+   * now. Where there are several, and where none seems to receive mail, the owner of domains is asked: its newest change
+   * may not have arrived here.
+   */
+  async #receiver(
+    domain: string,
+    answer: HostedAnswer,
+    known: readonly Registration[],
+  ): Promise<HostedAnswer | undefined> {
+    const { others = [], ...first } = answer
+    if (this.#domains.isOwn(domain)) return first
+    if (others.length === 0 && !refusesMail(domain, first.organization_id, known)) return first
+    const registrations = await this.#domains.ofOwner(domain)
+    const { given, address } = first
+    return [first, ...others.map((other) => ({ ...other, given, address }))].find(
+      ({ organization_id }) => !refusesMail(domain, organization_id, registrations),
+    )
+  }
+
+  /** Whether something holds of the registrations of a domain, as far as they are known here, or else of the owner's. */
+  async #isSo(domain: string, judge: (registrations: readonly Registration[]) => boolean): Promise<boolean> {
+    return judge(await this.#domains.of(domain)) || judge(await this.#domains.ofOwner(domain))
+  }
+
+  async #operatorUnder(given: string): Promise<Recipient> {
+    return this.#operator.isInside ? this.#inboxOfOperator(given) : { kind: 'operator', given }
   }
 
   /**
@@ -119,6 +157,11 @@ export class RecipientLookup {
   ask(address: string): Promise<RecipientAnswer> {
     return this.#questions.add(address)
   }
+}
+
+function partsOf(given: string): { readonly local: string; readonly domain: string } {
+  const [, local = '', domain = ''] = /^(.*)@(.*)$/.exec(normalizeAddress(given)) ?? []
+  return { local, domain }
 }
 
 async function askOwner(gateway: ServiceClient, addresses: readonly string[]): Promise<RecipientAnswer[]> {

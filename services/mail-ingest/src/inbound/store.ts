@@ -10,13 +10,13 @@ export interface InboxScope {
 }
 
 /**
- * One row of the queue: a mail for an inbox, a report about a delivery, a complaint to a registered address, or a mail to
- * the operator.
+ * One row of the queue: a mail for an inbox, a report about a delivery, a complaint to a registered address, a DMARC
+ * report about a custom domain, or a mail to the operator.
  */
 export type NewInbound =
   | { readonly id: string; readonly kind: 'mail'; readonly recipient: string; readonly inbox: InboxScope }
   | { readonly id: string; readonly kind: 'report'; readonly recipient: string; readonly deliveryId: string }
-  | { readonly id: string; readonly kind: 'complaint' | 'operator'; readonly recipient: string }
+  | { readonly id: string; readonly kind: 'complaint' | 'dmarc' | 'operator'; readonly recipient: string }
 
 export interface AcceptedMail {
   readonly blob: string
@@ -86,7 +86,7 @@ export async function insertInbound(
   )
 }
 
-/** Mails of one lane are processed in their order. That of complaints and of mail to the operator does not matter. */
+/** Mails of one lane are processed in their order. That of the others does not matter. */
 function laneOf(row: NewInbound): string {
   switch (row.kind) {
     case 'mail':
@@ -94,6 +94,7 @@ function laneOf(row: NewInbound): string {
     case 'report':
       return row.deliveryId
     case 'complaint':
+    case 'dmarc':
     case 'operator':
       return row.id
   }

@@ -2,6 +2,7 @@ import { LIMITS } from '@restante/contracts/vocabulary'
 import { type Database, sql } from '@restante/service/database'
 import { type Component, Periodic } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
+import { FORGET_DMARC } from '../dmarc/store.ts'
 import { FORGET_DELETED_ENTRIES } from '../lists/store.ts'
 
 /** Longer than deliveries are retried (72 h), and longer than a topic or dead letter can deliver their events again. */
@@ -40,7 +41,8 @@ const EVERY_MS = 3_600_000
 
 /**
  * Deletes records of deleted messages and list entries, and events about messages that never arrived, after 21 days; ids that mails
- * referred to without a match after 30 days; and the records of organizations that were deleted while mail was in transit.
+ * referred to without a match after 30 days; counts of DMARC reports after 90 days, or with their domain; and the records
+ * of organizations that were deleted while mail was in transit.
  */
 export class RetentionSweeper implements Component {
   readonly name = 'retention sweeper'
@@ -69,6 +71,7 @@ export class RetentionSweeper implements Component {
       REMEMBERED_IDS,
       FAILING_DOMAINS,
       FORGET_DELETED_ENTRIES,
+      ...FORGET_DMARC,
     ] as const
     for (const statement of all) {
       while ((await this.#db.query<unknown, [number]>(statement, BATCH)).length === BATCH);

@@ -1,6 +1,7 @@
 import { notFound } from '@restante/service/errors'
 import { Cursors } from '@restante/service/http'
 import type { Config, IngestKit } from '../config.ts'
+import { dmarcCounts } from '../dmarc/store.ts'
 import { copyFiles } from '../files/copy.ts'
 import { DownloadLinks } from '../files/links.ts'
 import { fileRoutes } from '../files/routes.ts'
@@ -56,6 +57,7 @@ export function serveApi(kit: IngestKit, config: Config, parts: Parts): void {
       ...inboundRoutes(db),
       'mail-ingest.purgeInbox': tenancy.purgeInbox,
       ...sentRoutes({ db, placement, handOver, openImage }),
+      'mail-ingest.listDmarcCounts': ({ body }) => dmarcCounts.list(db, body),
       'mail-ingest.findMessages': async ({ body: { inbox_uid, message_ids } }) => ({
         message_ids: await existingMessages(db, inbox_uid, message_ids),
       }),

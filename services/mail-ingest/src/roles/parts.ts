@@ -28,6 +28,7 @@ export interface Parts extends MailTenancy {
   readonly parser: ParserPool
   /** Which inboxes get copies of reports about their mail. */
   readonly copySwitches: CopySwitches
+  readonly domains: DomainLookup
   readonly recipients: RecipientLookup
   readonly openImage: OpenImage
   readonly acceptance: Acceptance
@@ -47,7 +48,7 @@ export async function openParts(kit: IngestKit, config: Config): Promise<Parts> 
   const bytes = new RawMailBytes({ db, blobs })
   const parser = openParser(kit, config)
   const addresses = new ServiceAddresses(config)
-  const domains = new DomainLookup({ db, ownDomains: config.sharedDomains })
+  const domains = new DomainLookup({ db, ownDomains: config.sharedDomains, owner: kit.peer('domains-dns') })
   const recipients = new RecipientLookup({ gateway: kit.peer('gateway'), addresses, domains, operator })
   const notifier = new Notifier(db, INBOUND_CHANNEL)
   const names = kit.use(new ReservedNames(db))
@@ -62,6 +63,7 @@ export async function openParts(kit: IngestKit, config: Config): Promise<Parts> 
     writer: new RawMailWriter({ names, blobs }),
     parser,
     copySwitches: new CopySwitches({ db, domains, ownDomains: config.sharedDomains, shared: config.feedbackCopies }),
+    domains,
     recipients,
     openImage,
     acceptance: new Acceptance({ db, outbox, bytes, notify: notifier.notify }),

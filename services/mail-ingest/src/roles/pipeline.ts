@@ -1,5 +1,5 @@
-import { domainsConsumer } from '@restante/domains'
-import { createDocumentReader } from '@restante/mime'
+import { domainsProjection } from '@restante/domains'
+import { createDmarcReader, createDocumentReader, type DmarcReader } from '@restante/mime'
 import { ByteSemaphore, Wakeup } from '@restante/service/concurrency'
 import { ChannelListener } from '@restante/service/database'
 import type { Logger } from '@restante/service/telemetry'
@@ -41,7 +41,7 @@ export function openPipeline(kit: IngestKit, config: Config, parts: Parts): void
   kit.use(tenancy)
   kit.use(deliveriesConsumer({ kafka: kit.kafka, db, outbox, placement }))
   kit.use(listsConsumer({ kafka: kit.kafka, db }))
-  kit.use(domainsConsumer({ service: kit.name, kafka: kit.kafka, db }))
+  kit.use(domainsProjection({ service: kit.name, kafka: kit.kafka, db, owner: kit.peer('domains-dns') }))
   kit.use(new ChannelListener({ db, channel: INBOUND_CHANNEL, notify: wakeup.notify, log }))
   const dns = new DnsCache(dnsServers)
   const judge = kit.use(new SenderJudge({ dns }))
@@ -51,6 +51,8 @@ export function openPipeline(kit: IngestKit, config: Config, parts: Parts): void
     bytes,
     outbox,
     parser,
+    dmarcReader: dmarcReader(kit),
+    domains: parts.domains,
     hostname,
     ...reportTools(kit, config, parts),
     authentication: { ...pipeline, hostname, judge, log },
@@ -73,6 +75,12 @@ function documentWorker(
   tools: Pick<DocumentWorkerOptions, 'db' | 'bytes' | 'log'>,
 ): DocumentWorker {
   return new DocumentWorker({ ...tools, reader: createDocumentReader(documents), threads: documents.threads })
+}
+
+function dmarcReader(kit: IngestKit): DmarcReader {
+  const reader = createDmarcReader()
+  kit.use({ name: 'DMARC reader', stop: () => reader.close() })
+  return reader
 }
 
 function reportTools(kit: IngestKit, { returnPath, complaintAddresses }: Config, parts: Parts) {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type MessageFacts, type PublicEvent, topics } from '@restante/contracts/events'
+import { type MessageFacts, topics } from '@restante/contracts/events'
 import type { Outbox } from '@restante/messaging'
 import { bareAddress } from '@restante/mime'
 import { type Queryable, sql, type Tx } from '@restante/service/database'
@@ -13,6 +13,7 @@ import {
   endsDelivery,
   impliesHandOver,
   labelChangeOf,
+  type MailEvent,
   publicEventOf,
   sentEvent,
 } from './delivery-events.ts'
@@ -52,7 +53,7 @@ async function applyTo(tx: Tx, outbox: Outbox, message: MessageRow, event: Deliv
   const hasLeft = message.handed_over_at === null && impliesHandOver(event)
   const changed = { ...message, labels }
   const named = { ...message, inbox_id: message.inbox_address }
-  const documents: PublicEvent[] = []
+  const documents: MailEvent[] = []
   if (hasLeft) documents.push(sentEvent(sentEventId(event), named, event.payload.timestamp, sentTo(message, event)))
   const document = publicEventOf(event, named)
   if (document) documents.push(document)
@@ -109,7 +110,7 @@ async function fireForDeletedInbox(tx: Tx, outbox: Outbox, inbox: Tombstone, eve
 async function publish(
   tx: Tx,
   outbox: Outbox,
-  documents: readonly PublicEvent[],
+  documents: readonly MailEvent[],
   about: MessageFacts,
   time: Date,
 ): Promise<void> {

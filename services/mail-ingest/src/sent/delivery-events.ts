@@ -4,6 +4,9 @@ import type { LabelChange } from '../mailbox/label-log.ts'
 /** Delivery events of mail-send. */
 export type DeliveryEvent = Exclude<EventOf<(typeof topics)['mail.deliveries']>, { readonly type: 'message.accepted' }>
 
+/** Public events about mail. */
+export type MailEvent = Exclude<PublicEvent, { readonly event_type: 'domain.verified' }>
+
 const NO_CHANGE: LabelChange = { added: [], removed: [] }
 
 /** The state of a sent message: the times of its newest delivery or bounce, and of its newest delay. */
@@ -70,7 +73,7 @@ export function sentEvent(
   message: MessageReference,
   timestamp: string,
   recipients: readonly string[],
-): PublicEvent {
+): MailEvent {
   return {
     type: 'event',
     event_type: 'message.sent',
@@ -80,7 +83,7 @@ export function sentEvent(
 }
 
 /** The public event for a delivery event, in addition to `message.sent`; a delay has none (events 1.2 rule 3). */
-export function publicEventOf(event: DeliveryEvent, message: MessageReference): PublicEvent | undefined {
+export function publicEventOf(event: DeliveryEvent, message: MessageReference): MailEvent | undefined {
   const head = { type: 'event' as const, event_id: event.id }
   const about = { ...reference(message), timestamp: instant(event.payload.timestamp) }
   switch (event.type) {

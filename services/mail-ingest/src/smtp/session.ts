@@ -31,7 +31,7 @@ export function destinationsOf(recipients: Iterable<Recipient>, peer: string): D
   const unsubscribed: UnsubscribeRequest[] = []
   const seen = new Set<string>()
   for (const recipient of recipients) {
-    if (recipient.kind === 'unknown' || recipient.kind === 'dropped') continue
+    if (recipient.kind === 'unknown') continue
     const target = targetOf(recipient)
     if (seen.has(target)) continue
     seen.add(target)
@@ -41,6 +41,7 @@ export function destinationsOf(recipients: Iterable<Recipient>, peer: string): D
         rows.push({ ...row, kind: 'report', deliveryId: recipient.deliveryId })
         break
       case 'complaint':
+      case 'dmarc':
       case 'operator':
         rows.push({ ...row, kind: recipient.kind })
         break
@@ -79,11 +80,12 @@ export function isApart(recipient: Recipient, others: Iterable<Recipient>): bool
 }
 
 /** Recipients with the same target get one copy. */
-function targetOf(recipient: Exclude<Recipient, { kind: 'unknown' | 'dropped' }>): string {
+function targetOf(recipient: Exclude<Recipient, { kind: 'unknown' }>): string {
   switch (recipient.kind) {
     case 'inbox':
       return recipient.answer.inbox_uid
     case 'complaint':
+    case 'dmarc':
       return `${recipient.kind} ${recipient.given.toLowerCase()}`
     case 'operator':
       return recipient.kind

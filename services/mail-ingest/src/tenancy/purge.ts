@@ -2,6 +2,7 @@ import { registrations } from '@restante/domains'
 import type { Outbox } from '@restante/messaging'
 import { sql, type Tx } from '@restante/service/database'
 import type { BatchOutcome, PurgeInBatches } from '@restante/tenancy'
+import { dmarcCounts } from '../dmarc/store.ts'
 import { listEntries } from '../lists/store.ts'
 import { lockMailbox } from '../mailbox/lock.ts'
 import type { RawMailBytes } from '../raw/bytes.ts'
@@ -40,7 +41,8 @@ const FORGET_MAIL = sql<never, [organizationId: string]>(
 const BATCH = 500
 
 /**
- * Purges the mail of deleted inboxes, the list entries of all deleted scopes, and the domains of deleted organizations.
+ * Purges the mail of deleted inboxes, the list entries of all deleted scopes, and the domains of deleted organizations with
+ * their DMARC counts.
  * The pipeline discards mail that is still in the queue; the purge ends only after that.
  */
 export class MailPurge implements PurgeInBatches {
@@ -88,6 +90,7 @@ export class MailPurge implements PurgeInBatches {
     const deleted = [
       await listEntries.deleteOfOrganization(tx, id, BATCH),
       await registrations.deleteOfOrganization(tx, id, BATCH),
+      await dmarcCounts.deleteOfOrganization(tx, id, BATCH),
     ]
     return deleted.includes(BATCH) ? 'more' : 'ended'
   }

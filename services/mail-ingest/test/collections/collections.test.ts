@@ -1,13 +1,11 @@
-import { byLength, describeWith } from '@restante/testkit'
+import { describeAtFullLength, describeWith } from '@restante/testkit'
 import { MailRun } from '../hostile/support/mail-run.ts'
 import { Ingest } from '../hostile/support/process.ts'
 import { PROGRAMS } from './clients.ts'
 import { mailsOf } from './messages.ts'
 import { COLLECTIONS } from './packages.ts'
 
-const LONG_ONLY = byLength({ short: ['npm run test:long'], long: [] })
-
-describeWith({ programs: [], missing: LONG_ONLY }, 'a public collection of mails', () => {
+describeAtFullLength({ programs: [] }, 'a public collection of mails', () => {
   let ingest: Ingest
   beforeAll(async () => {
     ingest = await Ingest.open()

@@ -1,13 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import { DomainLookup, registrations } from '@restante/domains'
+import { ServiceClient } from '@restante/service/http'
 import { type Fixture, openFixture } from '../fixture.ts'
 
 let fixture: Fixture
+let owner: ServiceClient
 
 beforeAll(async () => {
   fixture = await openFixture()
+  const { url, key } = fixture.config.peers.of('domains-dns')
+  owner = new ServiceClient({ from: 'mail-ingest', to: 'domains-dns', url, key })
 }, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+afterAll(async () => {
+  await owner.stop()
+  await fixture.stop()
+}, 30_000)
 
 /** A look-up whose queries are counted. */
 function counted() {
@@ -19,7 +26,7 @@ function counted() {
     },
   }
   return {
-    lookup: new DomainLookup({ db, ownDomains: new Set(['restante.test', 'second.test']) }),
+    lookup: new DomainLookup({ db, ownDomains: new Set(['restante.test', 'second.test']), owner }),
     queries: () => queries,
   }
 }
@@ -35,7 +42,13 @@ describe('the look-up of domains', () => {
   it('answers many at once with a few queries, each with its own name and those above it', async () => {
     const { lookup, queries } = counted()
     const name = `d${randomUUID().slice(0, 8)}.test`
-    const switches = { inbound_enabled: true, subdomains_enabled: true, feedback_enabled: true, sending_ready: true }
+    const switches = {
+      proven: true,
+      inbound_enabled: true,
+      subdomains_enabled: true,
+      feedback_enabled: true,
+      sending_ready: true,
+    }
     const hosts = { return_path: null, tracking_host: null }
     const state = { organization_id: randomUUID(), version: 1, deleted_at: null, ...switches, ...hosts }
     for (const domain of [name, `x.${name}`])

@@ -1,18 +1,22 @@
 import { randomUUID } from 'node:crypto'
-import { domainsConsumer, registrations } from '@restante/domains'
+import { domainsProjection, registrations } from '@restante/domains'
 import { deliverOnce, deliverShuffled, deliverTwiceAndSwapped } from '@restante/messaging/testing'
+import { ServiceClient } from '@restante/service/http'
 import { countRows, organizationDeletedEvent, queryRows } from '@restante/testkit'
 import { type Fixture, openFixture } from '../fixture.ts'
 import { tenancyOf } from '../mailbox-fixture.ts'
-import { changed, deleted, type Identity, newRegistration } from './registrations.ts'
+import { changed, deleted, type Identity, newRegistration, stateOf as stateOfOwner } from './registrations.ts'
 
 let fixture: Fixture
-let consumer: ReturnType<typeof domainsConsumer>
+let projection: ReturnType<typeof domainsProjection>
+let consumer: typeof projection.consumer
+let owner: ServiceClient
 
 const NONE = {
   inbound_enabled: false,
   subdomains_enabled: false,
   feedback_enabled: false,
+  proven: false,
   sending_ready: false,
   return_path: null,
   tracking_host: null,
@@ -22,9 +26,14 @@ const rowsOf = (organizationId: string) =>
 
 beforeAll(async () => {
   fixture = await openFixture()
-  consumer = domainsConsumer({ service: 'mail-ingest', kafka: fixture.topics.kafka, db: fixture.db })
+  owner = new ServiceClient({ from: 'mail-ingest', to: 'domains-dns', ...fixture.config.peers.of('domains-dns') })
+  projection = domainsProjection({ service: 'mail-ingest', kafka: fixture.topics.kafka, db: fixture.db, owner })
+  consumer = projection.consumer
 }, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+afterAll(async () => {
+  await owner.stop()
+  await fixture.stop()
+}, 30_000)
 
 const newName = () => `d${randomUUID().slice(0, 8)}.test`
 const stateOf = async ({ domain }: Identity) => registrations.named(fixture.db, [domain])
@@ -37,7 +46,7 @@ describe('the projection of domains', () => {
       const { organization_id, domain } = first
       const again = newRegistration(domain, organization_id)
       const elsewhere = newRegistration(domain)
-      const sends = { sending_ready: true, return_path: `rp.${domain}` }
+      const sends = { proven: true, sending_ready: true, return_path: `rp.${domain}` }
       await deliverShuffled(
         consumer,
         seed,
@@ -81,6 +90,40 @@ describe('the projection of domains', () => {
     await deliverOnce(consumer, changed(of, 3, { feedback_enabled: true }))
     await deliverOnce(consumer, deleted(of, 4))
     expect(await registrations.anyWithFeedback(fixture.db)).toBe(false)
+  })
+})
+
+describe('the comparison with the owner of domains', () => {
+  beforeEach(async () => {
+    fixture.domainsDns.registered.clear()
+    await queryRows(fixture.db, 'delete from registered_domains')
+  })
+  const own = (of: Identity, version = 1) => fixture.domainsDns.registered.set(of.domain_uid, stateOfOwner(of, version))
+
+  it('adds what no event brought, over several pages', async () => {
+    const all = Array.from({ length: 450 }, () => newRegistration(newName()))
+    for (const of of all) own(of)
+    await projection.reconcile()
+    expect(await countRows(fixture.db, 'registered_domains where proven')).toBe(450)
+  })
+
+  it('deletes what its owner no longer has, and keeps what is newer than the owner said', async () => {
+    const [kept, lost] = [newRegistration(newName()), newRegistration(newName())]
+    own(kept)
+    await deliverOnce(consumer, changed(kept, 2, { inbound_enabled: false }))
+    await deliverOnce(consumer, changed(lost, 1))
+    await projection.reconcile()
+    expect(await stateOf(kept)).toMatchObject([{ inbound_enabled: false }])
+    expect(await stateOf(lost)).toEqual([])
+  })
+
+  it('leaves out the domains of an organization whose deletion is known here', async () => {
+    const tenancy = await tenancyOf(fixture)
+    const late = newRegistration(newName())
+    await deliverOnce(tenancy.consumer, organizationDeletedEvent(late.organization_id))
+    own(late)
+    await projection.reconcile()
+    expect(await stateOf(late)).toEqual([])
   })
 })
 

@@ -9,7 +9,13 @@ export type Identity = Pick<DomainState, 'organization_id' | 'domain_uid' | 'dom
 export type Switches = Partial<
   Pick<
     DomainState,
-    'inbound_enabled' | 'subdomains_enabled' | 'feedback_enabled' | 'tracking_enabled' | 'tracking_host' | 'status'
+    | 'proven'
+    | 'inbound_enabled'
+    | 'subdomains_enabled'
+    | 'feedback_enabled'
+    | 'tracking_enabled'
+    | 'tracking_host'
+    | 'status'
   >
 >
 
@@ -19,9 +25,9 @@ export function newRegistration(domain: string, organization_id: string = random
   return { organization_id, domain_uid: randomUUID(), domain }
 }
 
-export function changed(of: Identity, version = 1, switches: Switches = {}): DomainEvent {
+export function stateOf(of: Identity, version = 1, switches: Switches = {}): DomainState {
   const at = new Date().toISOString()
-  const state: DomainState = {
+  return {
     ...of,
     version,
     status: 'VERIFIED',
@@ -29,13 +35,17 @@ export function changed(of: Identity, version = 1, switches: Switches = {}): Dom
     subdomains_enabled: false,
     feedback_enabled: true,
     tracking_enabled: false,
+    proven: true,
     sending_ready: true,
     return_path: `rp.${of.domain}`,
     created_at: at,
     updated_at: at,
     ...switches,
   }
-  return event('domain.changed', state, { time: new Date() })
+}
+
+export function changed(of: Identity, version = 1, switches: Switches = {}): DomainEvent {
+  return event('domain.changed', stateOf(of, version, switches), { time: new Date() })
 }
 
 export function deleted(of: Identity, version = 2): DomainEvent {
@@ -55,10 +65,13 @@ export class DomainOwner {
 
   /** Registers a domain, or changes it. */
   async set(of: Identity, switches: Switches = {}): Promise<void> {
-    await this.#publish(of, changed(of, this.#next(of), switches))
+    const version = this.#next(of)
+    this.#fixture.domainsDns.registered.set(of.domain_uid, stateOf(of, version, switches))
+    await this.#publish(of, changed(of, version, switches))
   }
 
   async delete(of: Identity): Promise<void> {
+    this.#fixture.domainsDns.registered.delete(of.domain_uid)
     await this.#publish(of, deleted(of, this.#next(of)))
   }
 

@@ -4,7 +4,13 @@ import { nobodyReceives, refusesMail, takesDmarcReports } from '../../src/domain
 const [MINE, OTHERS] = ['mine', 'others']
 
 function registration(domain: string, more: Partial<Registration> = {}): Registration {
-  const switches = { inbound_enabled: true, subdomains_enabled: false, feedback_enabled: true, sending_ready: true }
+  const switches = {
+    proven: true,
+    inbound_enabled: true,
+    subdomains_enabled: false,
+    feedback_enabled: true,
+    sending_ready: true,
+  }
   const hosts = { return_path: `rp.${domain}`, tracking_host: null }
   return { id: domain, organization_id: MINE, domain, ...switches, ...hosts, deleted: false, ...more }
 }
@@ -54,11 +60,12 @@ describe('mail for an address', () => {
       [registration('example.test', WITH_SUBDOMAINS), registration('x.example.test', { deleted: true })],
       false,
     ],
-    ['at a domain of which nothing is known', 'example.test', [], false],
+    ['at a domain of which nothing is known', 'example.test', [], true],
+    ['at a domain that is not proven', 'example.test', [registration('example.test', { proven: false })], true],
     [
       'at a domain that only another organization has deleted',
       'example.test',
-      [registration('example.test', { organization_id: OTHERS, deleted: true })],
+      [registration('example.test'), registration('example.test', { organization_id: OTHERS, deleted: true })],
       false,
     ],
   ])('%s (%s)', (_where, domain, registrations, refused) => {

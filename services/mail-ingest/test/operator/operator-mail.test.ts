@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { openBlobStore } from '@restante/blobs'
 import type { InternalRequestOf } from '@restante/contracts/internal'
 import { countRows, FakeClamd, queryRows, SmtpSession, sendMail, waitFor } from '@restante/testkit'
-import { type FakeMailSend, startFakeMailSend } from '../fake-mail-send.ts'
 import { type Fixture, openFixture } from '../fixture.ts'
+import { type FakeMailSend, startFakeMailSend } from '../peers/fake-mail-send.ts'
 
 type Forwarded = InternalRequestOf<'mail-send.forwardToOperator'>
 

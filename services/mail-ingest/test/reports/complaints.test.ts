@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { countRows, DnsZone, queryRows, sendMail, type TopicCollection, waitFor } from '@restante/testkit'
-import { type FakeMailSend, startFakeMailSend } from '../fake-mail-send.ts'
 import { type Fixture, openFixture } from '../fixture.ts'
+import { type FakeMailSend, startFakeMailSend } from '../peers/fake-mail-send.ts'
 
 const REGISTERED = 'fbl@bounces.mail.test'
 const OTHER = 'Complaints@bounces.mail.test'

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { countRows, queryRows, sendMail, type TopicCollection, waitFor } from '@restante/testkit'
 import { DomainOwner, newRegistration, type Switches } from '../domains/registrations.ts'
-import { type FakeMailSend, startFakeMailSend } from '../fake-mail-send.ts'
 import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
+import { type FakeMailSend, startFakeMailSend } from '../peers/fake-mail-send.ts'
 
 const DOMAIN = 'customer.test'
 

@@ -3,11 +3,9 @@ import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { byLength, DnsZone, describeWith, freePort, type Submission, waitFor } from '@restante/testkit'
+import { DnsZone, describeAtFullLength, freePort, type Submission, waitFor } from '@restante/testkit'
 import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
 import { pathOf, receiveMail } from '../mailbox-fixture.ts'
-
-const LONG_ONLY = byLength({ short: ['npm run test:long'], long: [] })
 
 /** The test text of spam filters, in two parts: a filter would find it in this file. */
 const GTUBE = ['XJS*C4JDBQADN1.NSBN3*2IDNEN*', 'GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X'].join('')
@@ -15,7 +13,7 @@ const ORDINARY: Omit<Submission, 'port'> = {
   text: 'Hello Bo,\n\nshall we meet on Friday to talk about the order? I could be there at ten.\n\nAda\n',
 }
 
-describeWith({ programs: ['rspamd'], missing: LONG_ONLY }, 'a real rspamd', () => {
+describeAtFullLength({ programs: ['rspamd'] }, 'a real rspamd', () => {
   let folder: string
   let rspamd: ChildProcess
   let zone: DnsZone

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { createLogger } from '@restante/service/telemetry'
-import { byLength, describeWith, freePort, waitFor } from '@restante/testkit'
+import { describeAtFullLength, freePort, waitFor } from '@restante/testkit'
 import { clamdAddress, VirusScanner } from '@restante/virus-scan'
 
 /** The test file of EICAR, in two parts: a scanner would find it in this file. */
@@ -21,9 +21,7 @@ function mailWith(content: string, encoding: '7bit' | 'base64' = '7bit'): Buffer
   )
 }
 
-const LONG_ONLY = byLength({ short: ['npm run test:long'], long: [] })
-
-describeWith({ programs: ['clamd'], missing: LONG_ONLY }, 'a real clamd', () => {
+describeAtFullLength({ programs: ['clamd'] }, 'a real clamd', () => {
   let folder: string
   let clamd: ChildProcess
   const addresses: Record<string, string> = {}

@@ -1,4 +1,4 @@
-import { type DomainLookup, registrationOf } from '@restante/domains'
+import { type DomainLookup, type Registration, registrationOf } from '@restante/domains'
 import { type DkimKeys, normalizeAddress } from '@restante/mime'
 import { ApiError } from '@restante/service/errors'
 import type { SigningKeys } from './signing-keys.ts'
@@ -34,10 +34,13 @@ export class SendingDomains {
   }
 
   /**
-   * The domain of an inbox: for a custom one, what the most specific registration of its organization says.
-   * @throws ApiError 403 when the domain is unknown, deleted, or not ready for sending (domains 7.3, 8).
+   * The domain of an inbox: for a custom one, what the most specific registration of its organization says. What is
+   * known of it here is believed while it says yes; before a send is refused for it, its owner is asked.
+   * @param isTracked whether the opening of a message is to be told, which needs a host.
+   * @throws ApiError 403 when the domain is unknown, deleted, lost to another organization, or not ready for sending
+   *   (domains 7.3, 8); UpstreamError when its owner does not answer.
    */
-  async of(address: string, organizationId: string): Promise<SendingDomain> {
+  async of(address: string, organizationId: string, isTracked: boolean): Promise<SendingDomain> {
     const { lookup, keys, ownDomains, ownKeys } = this.#options
     const normal = normalizeAddress(address)
     const domain = normal.slice(normal.lastIndexOf('@') + 1)
@@ -45,8 +48,10 @@ export class SendingDomains {
       const dkim = async () => ownKeys && { ...ownKeys, domain }
       return { name: domain, isShared: true, returnPath: undefined, trackingHost: undefined, dkim }
     }
-    const registration = registrationOf(domain, organizationId, await lookup.of(domain))
-    if (!registration?.sending_ready) throw new ApiError('domain_not_verified')
+    const known = registrationOf(domain, organizationId, await lookup.of(domain))
+    const suffices = maySend(known) && (!isTracked || known.tracking_host !== null)
+    const registration = suffices ? known : registrationOf(domain, organizationId, await lookup.ofOwner(domain))
+    if (!maySend(registration)) throw new ApiError('domain_not_verified')
     return {
       name: domain,
       isShared: false,
@@ -55,4 +60,8 @@ export class SendingDomains {
       dkim: () => keys.of(registration.id),
     }
   }
+}
+
+function maySend(registration: Registration | undefined): registration is Registration {
+  return registration?.proven === true && registration.sending_ready
 }

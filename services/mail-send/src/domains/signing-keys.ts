@@ -14,11 +14,10 @@ const KEPT_MS = 10 * 60_000
  * are in memory only.
  */
 export class SigningKeys {
-  readonly #owner: ServiceClient<'mail-send'> | undefined
+  readonly #owner: ServiceClient<'mail-send'>
   readonly #known: LRUCache<string, DkimKeys>
 
-  /** @param owner absent in an installation without custom domains. */
-  constructor(owner: ServiceClient<'mail-send'> | undefined) {
+  constructor(owner: ServiceClient<'mail-send'>) {
     this.#owner = owner
     const fetchMethod = (id: string) => this.#ask(id)
     this.#known = new LRUCache({ max: MOST, ttl: KEPT_MS, fetchMethod })
@@ -35,8 +34,8 @@ export class SigningKeys {
   }
 
   async #ask(registrationId: string): Promise<DkimKeys | undefined> {
-    const answer = await this.#owner?.call('domains-dns.getSigningKey', { domain_uid: registrationId })
-    if (!answer?.key) return undefined
+    const answer = await this.#owner.call('domains-dns.getSigningKey', { domain_uid: registrationId })
+    if (!answer.key) return undefined
     const { domain, selector, private_key: pem } = answer.key
     return { domain, keys: [{ selector, privateKey: createPrivateKey(pem) }] }
   }

@@ -177,9 +177,9 @@ export class Sender {
     const outgoing = await this.#outgoing(message, request)
     requireSending(caller)
     const recipients = recipientsOf(outgoing, inbox)
-    const domain = await this.#options.domains.of(inbox.address, caller.organization_id)
-    const dkim = await domain.dkim()
     const { track_opens: tracked = false, html } = outgoing.command.body
+    const domain = await this.#options.domains.of(inbox.address, caller.organization_id, tracked)
+    const dkim = await domain.dkim()
     if (tracked) requireTracking(domain, html)
     const envelope = uniqueAddresses(recipients)
     const addresses = [...envelope.keys()]

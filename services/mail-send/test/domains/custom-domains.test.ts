@@ -116,6 +116,27 @@ describe('403 domain_not_verified', () => {
     expect(await domain.send({ to: someone(), text: 'hello' })).toMatchObject(refused)
   })
 
+  it('is the answer for a former owner, once another organization has proven the domain', async () => {
+    const domain = await aDomain().set()
+    expect(await domain.send({ to: someone(), text: 'hello' })).toMatchObject({ status: 200 })
+    await domain.set({ proven: false, status: 'FAILED' })
+    expect(await domain.send({ to: someone(), text: 'hello' })).toMatchObject(refused)
+  })
+
+  it('is not the answer before the owner of domains was asked, whose news may not have arrived', async () => {
+    const domain = aDomain()
+    domain.register()
+    expect(await domain.send({ to: someone(), text: 'hello' })).toMatchObject({ status: 200 })
+  })
+
+  it('is 503 instead while the owner of domains does not answer', async () => {
+    const domain = await aDomain().set({ sending_ready: false })
+    fixture.peers.answers['domains-dns.findRegistrations'] = async () => 503
+    expect(await domain.send({ to: someone(), text: 'hello' })).toMatchObject({ status: 503 })
+    fixture.peers.answers = { ...fixture.peers.answers, 'domains-dns.findRegistrations': async () => ({ domains: [] }) }
+    expect(await domain.send({ to: someone(), text: 'hello' })).toMatchObject(refused)
+  })
+
   it('is the answer when its owner has deleted the key already', async () => {
     const domain = await aDomain().set()
     fixture.peers.answers['domains-dns.getSigningKey'] = async () => ({})
@@ -127,6 +148,27 @@ describe('403 domain_not_verified', () => {
     await publisher.publish(topics.tenancy, organizationDeletedEvent(domain.caller.organization_id))
     const left = () => countRows(fixture.db, 'registered_domains where id = $1', domain.uid)
     await waitFor(async () => (await left()) === 0, { what: 'the purge' })
+  })
+})
+
+describe('a scheduled draft of a deleted domain', () => {
+  it('fails once and for good', async () => {
+    const domain = await aDomain().set()
+    const caller = domain.inbox()
+    const { organization_id, inbox, sending, unverified, take_overs = 0 } = caller
+    fixture.peers.answers['gateway.getSendingInbox'] = async () => ({
+      sender: { organization_id, inbox, sending, unverified, take_overs },
+    })
+    const due = new Date(Date.now() + 500).toISOString()
+    const body = { to: someone(), text: 'later', send_at: due }
+    const created = await fixture.call('drafts.create', caller, { path: '/drafts', body })
+    expect(created).toMatchObject({ status: 200, body: { send_status: 'scheduled' } })
+    await domain.delete()
+    const place = { method: 'GET', path: `/drafts/${String(created.body['draft_id'])}` } as const
+    const status = async () => (await fixture.call('drafts.get', caller, place)).body['send_status']
+    await waitFor(async () => (await status()) === 'failed', { what: 'the failure', timeout: 15_000 })
+    expect(await countRows(fixture.db, `timers where key = $1`, created.body['draft_id'])).toBe(0)
+    expect(await countRows(fixture.db, 'sends where organization_id = $1', organization_id)).toBe(0)
   })
 })
 
@@ -192,6 +234,13 @@ describe('track_opens', () => {
       body: { code: 'unprocessable', fix: expect.stringMatching(/omit track_opens/i) },
     })
     expect(await countRows(fixture.db, 'sends where organization_id = $1', domain.caller.organization_id)).toBe(0)
+  })
+
+  it('is accepted once the owner of domains serves the images, also before an event has told so', async () => {
+    const domain = await aDomain().set({ tracking_enabled: true })
+    domain.register(tracking(domain))
+    const answer = await domain.send({ to: someone(), track_opens: true, html: '<p>Hi</p>' })
+    expect(answer).toMatchObject({ status: 200 })
   })
 
   it('is 422 on the domain of the installation', async () => {

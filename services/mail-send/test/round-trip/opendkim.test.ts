@@ -3,19 +3,18 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { byLength, describeWith } from '@restante/testkit'
+import { describeAtFullLength } from '@restante/testkit'
 import fc from 'fast-check'
 import { arrived, RECORDS } from './arrived.ts'
 import { wishes } from './generated.ts'
 
-const LONG_ONLY = byLength({ short: ['npm run test:long'], long: [] })
 const SEED = 20_261_124
 const MAILS = 300
 
 /** Fields of which no mail of ours may get another one. */
 const OVERSIGNED = ['From', 'To', 'Cc', 'Subject', 'Date', 'Reply-To', 'Message-ID', 'MIME-Version', 'Content-Type']
 
-describeWith({ programs: ['opendkim'], missing: LONG_ONLY }, 'to OpenDKIM', () => {
+describeAtFullLength({ programs: ['opendkim'] }, 'to OpenDKIM', () => {
   let folder: string
   let mails: Buffer[] = []
   beforeAll(async () => {

@@ -18,30 +18,34 @@ export class CustomDomain {
     this.#publisher = publisher
   }
 
+  /** Registers it, or changes it: its owner knows, and the event has arrived. */
   async set(state: Partial<DomainState> = {}): Promise<this> {
-    const at = new Date().toISOString()
+    const changed = this.register(state)
     const { event } = topics['domains.state']
-    await this.#publish(
-      event(
-        'domain.changed',
-        {
-          organization_id: this.caller.organization_id,
-          domain_uid: this.uid,
-          version: ++this.#version,
-          domain: this.name,
-          ...{ status: 'VERIFIED', inbound_enabled: true, subdomains_enabled: false, feedback_enabled: true },
-          ...{ tracking_enabled: false, sending_ready: true, return_path: `rp.${this.name}` },
-          ...{ created_at: at, updated_at: at },
-          ...state,
-        },
-        { time: new Date() },
-      ),
-    )
+    await this.#publish(event('domain.changed', changed, { time: new Date() }))
     return this
+  }
+
+  /** The same before the event arrives. */
+  register(state: Partial<DomainState> = {}): DomainState {
+    const at = new Date().toISOString()
+    const registered: DomainState = {
+      organization_id: this.caller.organization_id,
+      domain_uid: this.uid,
+      version: ++this.#version,
+      domain: this.name,
+      ...{ status: 'VERIFIED', inbound_enabled: true, subdomains_enabled: false, feedback_enabled: true },
+      ...{ tracking_enabled: false, proven: true, sending_ready: true, return_path: `rp.${this.name}` },
+      ...{ created_at: at, updated_at: at },
+      ...state,
+    }
+    this.#fixture.peers.registered.set(this.uid, registered)
+    return registered
   }
 
   async delete(): Promise<void> {
     const { event } = topics['domains.state']
+    this.#fixture.peers.registered.delete(this.uid)
     const { organization_id } = this.caller
     const facts = { organization_id, domain_uid: this.uid, version: ++this.#version, domain: this.name }
     await this.#publish(

@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import { json } from 'node:stream/consumers'
+import type { DomainState } from '@restante/contracts/events'
 import {
   type InternalOperationId,
   type InternalRequestOf,
@@ -19,6 +20,8 @@ type Answers = {
 export class Peers {
   readonly calls: { operation: string; request: unknown }[] = []
   answers: Answers = {}
+  /** Live registrations of domains, by the id of the domain. */
+  readonly registered = new Map<string, DomainState>()
   url = ''
   readonly #server: Server = createServer(async (request, response) => {
     const operation = Object.values(internalOperations).find(({ path }) => path === request.url)
@@ -51,6 +54,10 @@ export class Peers {
     return this.calls.flatMap((call) => (call.operation === operation ? [parse(operation, call.request)] : []))
   }
 
+  #registrationsOf(names: readonly string[]): DomainState[] {
+    return [...this.registered.values()].filter(({ domain }) => names.includes(domain))
+  }
+
   async #answer(id: InternalOperationId, body: unknown): Promise<unknown> {
     switch (id) {
       case 'gateway.resolveRecipients':
@@ -75,6 +82,10 @@ export class Peers {
         return this.answers[id]?.(parse(id, body)) ?? 503
       case 'gateway.lookupInboxes':
         return this.answers[id]?.(parse(id, body)) ?? { inboxes: [], pods: [] }
+      case 'domains-dns.findRegistrations':
+        return this.answers[id]?.(parse(id, body)) ?? { domains: this.#registrationsOf(parse(id, body).names) }
+      case 'domains-dns.snapshotDomains':
+        return this.answers[id]?.(parse(id, body)) ?? 503
       case 'domains-dns.getSigningKey':
         return this.answers[id]?.(parse(id, body)) ?? 503
       case 'mail-ingest.acceptInbound':

@@ -10,6 +10,8 @@ export interface XmlVisitor {
   open?(name: string, attributes: XmlAttributes): void
   close?(name: string): void
   text?(value: string): void
+  /** The document ends before its elements do. */
+  cutOff?(): void
   /** Once true, the rest is not read. */
   readonly isDone?: boolean
 }
@@ -43,7 +45,9 @@ export async function readXml(content: AsyncIterable<Buffer>, visitor: XmlVisito
     parser.write(decoder.decode(piece, { stream: true }))
     if (visitor.isDone) return
   }
-  parser.end(decoder?.decode() ?? '')
+  parser.write(decoder?.decode() ?? '')
+  if (open > 0) visitor.cutOff?.()
+  parser.end()
 }
 
 /** A name without its prefix: producers choose different ones for the same namespace. */

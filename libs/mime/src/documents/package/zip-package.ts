@@ -29,6 +29,11 @@ export class ZipPackage {
     return new ZipPackage(zip, members, limits.inflatedBytes)
   }
 
+  /** The names of its members, in lower case. */
+  get names(): readonly string[] {
+    return [...this.#members.keys()]
+  }
+
   has(name: string): boolean {
     return this.#members.has(keyOf(name))
   }

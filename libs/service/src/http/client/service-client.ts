@@ -7,7 +7,7 @@ import {
   parseInternalResponse,
 } from '@restante/contracts/internal'
 import type { InternalOperationDefinition } from '@restante/contracts/operations'
-import type { PeerName, ServiceName } from '@restante/contracts/vocabulary'
+import type { ServiceName } from '@restante/contracts/vocabulary'
 import { Agent } from 'undici'
 import { UpstreamError } from '../../errors/infrastructure.ts'
 import { SERVICE_HEADER, TokenMint } from '../../identity/tokens.ts'
@@ -15,7 +15,7 @@ import type { Component } from '../../process/component.ts'
 
 export interface ServiceClientOptions<From extends ServiceName> {
   readonly from: From
-  readonly to: PeerName
+  readonly to: ServiceName
   /** Base URL of the other service: `http://mail-ingest:3001`. */
   readonly url: string
   /** The key that the two services share. */

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { promisify } from 'node:util'
@@ -21,6 +21,7 @@ import {
   serverLimits,
 } from './connection-limits.ts'
 import { type Exchange, openExchange, requestIdOf, sendJson } from './exchange.ts'
+import { createHttpServer, type FindSecureContext } from './http-server.ts'
 import { refusalOf } from './refusal.ts'
 
 /** What `/readyz` reports: names of components with reasons, empty when there are none (`Service`). */
@@ -42,10 +43,12 @@ export interface ListenerOptions {
   /** Takes over a WebSocket upgrade; without it upgrades are refused. */
   readonly upgrade?: (request: IncomingMessage, socket: Socket, head: Buffer) => void
   /**
-   * The clients of the port, which determine what it shows: `/readyz` names reasons to all but the public, and only
-   * operators get `/metrics`. Default: services.
+   * The clients of the port, which determine what it shows: `/readyz` names reasons to all but the public, only
+   * operators get `/metrics`, and readers of mail get none of these paths. Default: services.
    */
-  readonly audience?: 'public' | 'services' | 'operators'
+  readonly audience?: 'public' | 'services' | 'operators' | 'readers'
+  /** Serves HTTPS with these certificates. Without it the port serves HTTP. */
+  readonly secureContextOf?: FindSecureContext
   /** Largest header block in bytes; above it 431. Default 48 KB: what the edge accepts, plus the token that it adds. */
   readonly headerBytes?: number
   /** How long `stop` waits for running requests, in milliseconds. Default 10,000. */
@@ -90,7 +93,7 @@ export class HttpListener implements Component {
   #draining = false
 
   constructor(options: ListenerOptions) {
-    this.name = `http for ${options.audience ?? 'services'}`
+    this.name = `${options.secureContextOf === undefined ? 'http' : 'https'} for ${options.audience ?? 'services'}`
     this.#options = options
     this.#limits = { ...CONNECTION_LIMITS, ...options.limits }
     const app = express()
@@ -105,7 +108,7 @@ export class HttpListener implements Component {
       )
     }
     app.use((request, response) => this.#serve(request, response))
-    this.#server = createServer({
+    this.#server = createHttpServer(options, {
       ...serverLimits(this.#limits),
       maxHeaderSize: options.headerBytes ?? HEADER_BYTES,
       // Checked together with the other malformed requests, and answered as JSON.
@@ -120,7 +123,7 @@ export class HttpListener implements Component {
       discardRest(request, response)
       closeIfUnread(response, this.#limits)
       const fault = findFramingError(request)
-      if (fault === undefined && PROCESS_PATHS.test(request.url)) {
+      if (fault === undefined && options.audience !== 'readers' && PROCESS_PATHS.test(request.url)) {
         response.setHeader('x-request-id', requestIdOf(request))
         app(request, response)
       } else void this.#serve(request, response, fault)

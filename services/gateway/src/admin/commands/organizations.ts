@@ -12,7 +12,7 @@ import { printedKey } from './keys.ts'
 
 const STATUSES: readonly OrganizationStatus[] = ['active', 'suspended', 'deleting']
 const INBOXES = ['--inboxes <n>', 'maximum number of inboxes; none: no limit'] as const
-const DOMAINS = ['--domains <n>', 'maximum number of domains; none: no limit'] as const
+const DOMAINS = ['--domains <n>', 'maximum number of domains; none: that of the installation'] as const
 const KEYS = ['--keys <n>', "live keys it may have; none: the installation's CREDENTIAL_LIMIT"] as const
 const ID = ['<organization>', 'its id'] as const
 
@@ -203,7 +203,7 @@ function factsOf(row: Organization, { keys, pods }: { keys: number; pods: number
 function limitsOf(row: Organization): [name: string, value: string][] {
   return [
     ['inbox limit', String(row.inboxLimit ?? 'none')],
-    ['domain limit', String(row.domainLimit ?? 'none')],
+    ['domain limit', String(row.domainLimit ?? "the installation's")],
     ['key limit', String(row.credentialLimit ?? "the installation's")],
   ]
 }

@@ -37,6 +37,17 @@ export function configureWebhookLog(given: z.output<typeof webhookLogEnvironment
 }
 export type WebhookLogConfig = ReturnType<typeof configureWebhookLog>
 
+const DOMAIN_OWNERS = ['domains-dns', 'mail-ingest'] as const
+
+/** The part that commands on custom domains need. */
+export const domainsEnvironment = peerVariables(DOMAIN_OWNERS)
+
+export function configureDomains(given: z.output<typeof domainsEnvironment>) {
+  const peers = peersOf(DOMAIN_OWNERS, given)
+  return { domainsDns: peers.of('domains-dns'), mailIngest: peers.of('mail-ingest'), operator: userName() }
+}
+export type DomainsConfig = ReturnType<typeof configureDomains>
+
 /** The logged-in user, for the audit log and the logs of other services. A container may run under a user id that has no name. */
 function userName(): string {
   try {

@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { OwnSendLimits, SendLimit } from '@restante/contracts/access'
-import { isUuid, LIMITS, type Tier } from '@restante/contracts/vocabulary'
+import { LIMITS, type Tier } from '@restante/contracts/vocabulary'
 import { Schedule } from '@restante/jobs'
 import { Outbox } from '@restante/messaging'
 import { holdHuman } from '../../agents/codes.ts'
 import { changeHuman } from '../../agents/human.ts'
 import type { Actor } from '../../audit/actor.ts'
+import { type AuditChange, recordAudit } from '../../audit/log.ts'
 import { readAudit } from '../../audit/store.ts'
 import { Secrets } from '../../credentials/secrets.ts'
 import { issueCredential, revokeCredentials } from '../../credentials/store.ts'
@@ -25,7 +26,7 @@ import type { GatewayTimerKinds } from '../../storage/timers.ts'
 import { TenancyEvents } from '../../tenancy/events.ts'
 import type { OperatorConfig } from './config.ts'
 import { issueKey, type ListedKey, listKeys, type MadeKey, type NewKey } from './keys.ts'
-import { UsageError } from './usage-error.ts'
+import { noOrganization, UsageError, unknownOrganization, uuid } from './usage-error.ts'
 
 /** Limits of an organization. Absent: unchanged; null: no limit of its own. */
 export interface Limits {
@@ -223,6 +224,17 @@ export class Operator {
     return readAudit(this.#db, { organizationId: organizationId && uuid(organizationId), since }, limit)
   }
 
+  /**
+   * Does something in another service, with an entry in the audit log that is committed after it: if it fails, there is no
+   * entry, and only a crash between the two leaves it without one.
+   */
+  audited<T>(change: AuditChange, work: () => Promise<T>): Promise<T> {
+    return this.#db.transaction(async (tx) => {
+      await recordAudit(tx, this.#actor, new Date(), change)
+      return work()
+    })
+  }
+
   async #createOrganization(tx: Tx, limits: Limits, human?: string) {
     const now = new Date()
     const given = {
@@ -277,18 +289,4 @@ async function refuseKnownHuman(tx: Tx, human: string): Promise<void> {
   const orm = await tx.orm()
   const owner = await orm.organization.findUnique({ where: { humanEmail: human }, select: { id: true } })
   if (owner !== null) throw new UsageError(`${human} is the human of organization ${owner.id} already.`)
-}
-
-function uuid(text: string): string {
-  if (isUuid(text)) return text.toLowerCase()
-  throw new UsageError(`${text} is not an id (a UUID).`)
-}
-
-function unknownOrganization(id: string): UsageError {
-  return new UsageError(`Organization ${id} was not found.`)
-}
-
-/** The error for operations that an organization being deleted no longer accepts. */
-function noOrganization(id: string): UsageError {
-  return new UsageError(`Organization ${id} was not found, or is being deleted.`)
 }

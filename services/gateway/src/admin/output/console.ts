@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import type { DeliveryQueue } from '../operator/delivery-queue.ts'
+import type { Domains } from '../operator/domains.ts'
 import type { Operator } from '../operator/operator.ts'
 import type { WebhookLog } from '../operator/webhook-log.ts'
 
@@ -11,6 +12,8 @@ export interface Console {
   queue(): DeliveryQueue
   /** The delivery log of webhooks-dispatcher; opened on first use too. */
   webhooks(): WebhookLog
+  /** Custom domains of domains-dns; opened on first use too. */
+  domains(): Domains
   /** Prints a line of the result, for a person or a script. */
   print(line: string): void
   /** Prints a line about progress or an error. */
@@ -20,7 +23,7 @@ export interface Console {
 }
 
 /** Standard output and error of this process; questions are asked only on a terminal. */
-export function processConsole(open: Pick<Console, 'operator' | 'queue' | 'webhooks'>): Console {
+export function processConsole(open: Pick<Console, 'operator' | 'queue' | 'webhooks' | 'domains'>): Console {
   return {
     ...open,
     print: (line) => void process.stdout.write(`${line}\n`),

@@ -20,7 +20,7 @@ export async function resolveCaller(
   const { pod_id: pod, inbox_id: inbox } = params
   const podId = pod === undefined ? undefined : await podOfPath(db, identity, pod)
   if (inbox !== undefined) return inInbox(identity, await inboxOfPath(db, identity, inbox, podId))
-  if (podId !== undefined) return inPod(identity, podId)
+  if (podId !== undefined) return { ...inPod(identity, podId), pod_in_path: true }
   if (identity.inboxUid !== undefined) return inInbox(identity, await ownInbox(db, identity, identity.inboxUid))
   if (identity.podId !== undefined) await requireOwnPod(db, identity, identity.podId)
   return inPod(identity, identity.podId)
@@ -30,7 +30,11 @@ export async function resolveCaller(
  * The caller of a request that was resolved before, with the current rows of its scope. They are found by their ids,
  * because another inbox may have got the address since.
  */
-export async function renewCaller(db: Queryable, identity: Identity, { inbox, pod_id: pod }: Caller): Promise<Caller> {
+export async function renewCaller(
+  db: Queryable,
+  identity: Identity,
+  { inbox, pod_id: pod, pod_in_path }: Caller,
+): Promise<Caller> {
   if (inbox !== undefined) {
     if (identity.inboxUid !== undefined) return inInbox(identity, await ownInbox(db, identity, identity.inboxUid))
     const row = await findByUid(db, identity.organizationId, inbox.uid)
@@ -39,7 +43,7 @@ export async function renewCaller(db: Queryable, identity: Identity, { inbox, po
   }
   if (identity.podId !== undefined) await requireOwnPod(db, identity, identity.podId)
   else if (pod !== undefined && !(await isLivePod(db, identity.organizationId, pod))) throw notFound('Pod')
-  return inPod(identity, pod)
+  return { ...inPod(identity, pod), ...(pod_in_path && { pod_in_path }) }
 }
 
 async function podOfPath(db: Queryable, identity: Identity, reference: string): Promise<string> {

@@ -1,7 +1,14 @@
 import type { Rate } from '@restante/service/configuration'
 
 /** What is limited; the name is also the label of its metric. */
-export type LimitName = 'organization' | 'credential' | 'sign-up' | 'failed-authentication' | 'download' | 'unsubscribe'
+export type LimitName =
+  | 'organization'
+  | 'credential'
+  | 'sign-up'
+  | 'failed-authentication'
+  | 'download'
+  | 'unsubscribe'
+  | 'challenge'
 
 /** A token bucket: it holds up to `burst` tokens, and gains one at each interval until it is full. */
 export interface Bucket {

@@ -24,9 +24,14 @@ export interface RateLimitSettings {
   readonly download: Rate
   /** Per link to unsubscribe, for all clients together. */
   readonly unsubscribe: Rate
+  /** Per client address, for answers to challenges of a certificate authority. */
+  readonly challenge: Rate
   /** Whether clients on this machine are exempt from all rate limits. */
   readonly exemptLoopback: boolean
 }
+
+/** Limits that count client addresses. */
+type PeerLimitName = 'sign-up' | 'failed-authentication' | 'challenge'
 
 const MESSAGES: Readonly<Record<LimitName, string>> = {
   organization: 'Too many requests of this organization',
@@ -35,6 +40,7 @@ const MESSAGES: Readonly<Record<LimitName, string>> = {
   'failed-authentication': 'Too many requests without a valid API key from this address',
   download: 'Too many downloads with this link',
   unsubscribe: 'Too many requests with this link',
+  challenge: 'Too many requests for answers to challenges from this address',
 }
 
 const LOOPBACK = /^(127\.|::1$)/
@@ -61,6 +67,7 @@ export class RateLimits {
       'failed-authentication': settings.failedAuthentication,
       download: settings.download,
       unsubscribe: settings.unsubscribe,
+      challenge: settings.challenge,
     }
   }
 
@@ -73,9 +80,12 @@ export class RateLimits {
 
   /** A sign-up, which needs no key. @throws ApiError 429 */
   async admitSignUp(peer: string): Promise<void> {
-    if (this.#spares(peer)) return
-    const refusal = await this.#meter.take({ shared: this.#bucketOfPeer('sign-up', peer) })
-    if (refusal !== undefined) throw this.#refused(refusal)
+    await this.#admitPeer('sign-up', peer)
+  }
+
+  /** A request for the answer to a challenge, which needs no key. @throws ApiError 429 */
+  async admitChallenge(peer: string): Promise<void> {
+    await this.#admitPeer('challenge', peer)
   }
 
   /**
@@ -97,8 +107,12 @@ export class RateLimits {
    * because a provider sends the requests of all its users. @throws ApiError 429
    */
   async countUnknownLink(peer: string): Promise<void> {
+    await this.#admitPeer('failed-authentication', peer)
+  }
+
+  async #admitPeer(limit: PeerLimitName, peer: string): Promise<void> {
     if (this.#spares(peer)) return
-    const refusal = await this.#meter.take({ shared: this.#bucketOfPeer('failed-authentication', peer) })
+    const refusal = await this.#meter.take({ shared: this.#bucketOfPeer(limit, peer) })
     if (refusal !== undefined) throw this.#refused(refusal)
   }
 
@@ -144,7 +158,7 @@ export class RateLimits {
     return charge
   }
 
-  #bucketOfPeer(limit: 'sign-up' | 'failed-authentication', peer: string): Bucket {
+  #bucketOfPeer(limit: PeerLimitName, peer: string): Bucket {
     return bucketOf(limit, `${this.#prefix}:${limit}:{${networkOf(peer)}}`, this.#rates[limit])
   }
 

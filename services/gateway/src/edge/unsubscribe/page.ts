@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import { escapeHtml } from '../documents/escape-html.ts'
+import { PageRenderer, type RenderedPage } from '../documents/page.ts'
 
 /** The pages behind a link to unsubscribe. */
 export type Page =
@@ -9,61 +9,21 @@ export type Page =
 const STATUS = { ask: 200, done: 200, unknown: 404, incomplete: 400, later: 503 } as const
 
 const STYLE = `
-:root{color-scheme:light dark;--back:#f4f5f7;--card:#fff;--text:#1c1e21;--faint:#555b63;--line:#d9dce1;--main:#0b57d0;--on:#fff}
-@media(prefers-color-scheme:dark){:root{--back:#121417;--card:#1d2024;--text:#eceef1;--faint:#aab0b8;--line:#363b42;--main:#a8c7fa;--on:#062e6f}}
-*{box-sizing:border-box}
-body{margin:0;min-height:100vh;display:grid;place-items:center;padding:1rem;background:var(--back);color:var(--text);font:1rem/1.5 system-ui,sans-serif}
-main{width:100%;max-width:28rem;padding:2rem 1.5rem;background:var(--card);border:1px solid var(--line);border-radius:.75rem}
-h1{margin:0 0 .75rem;font-size:1.5rem;line-height:1.25}
-p{margin:0 0 1rem;overflow-wrap:anywhere}
-p:last-child{margin:0}
-.faint{color:var(--faint);font-size:.9rem}
 button{width:100%;min-height:3rem;margin:.5rem 0 1rem;padding:.5rem 1rem;border:0;border-radius:.5rem;background:var(--main);color:var(--on);font:inherit;font-weight:600;cursor:pointer}
 button:hover{filter:brightness(1.1)}
 button:focus-visible{outline:3px solid var(--text);outline-offset:3px}
-@media(forced-colors:active){main,button{border:1px solid}}
+@media(forced-colors:active){button{border:1px solid}}
 `
 
-/** Nothing is loaded from anywhere, no script runs, the form leads nowhere else, and no other page shows this one. */
-const POLICY = [
-  "default-src 'none'",
-  `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
+const renderer = new PageRenderer({ style: STYLE, form: true })
 
-/** A page as it is sent. The address of the page is a secret of the recipient: it is neither kept nor passed on. */
-export function render(page: Page): { status: number; headers: Record<string, string>; body: string } {
-  const { title, content } = contentOf(page)
-  const body = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title}</title>
-<style>${STYLE}</style>
-</head>
-<body>
-<main>
-<h1>${title}</h1>
-${content}
-</main>
-</body>
-</html>
-`
-  const headers = {
-    'content-type': 'text/html; charset=utf-8',
-    'content-length': String(Buffer.byteLength(body)),
-    'content-security-policy': POLICY,
-    'cache-control': 'no-store',
-    'referrer-policy': 'no-referrer',
-    'x-content-type-options': 'nosniff',
-    'x-frame-options': 'DENY',
-    'x-robots-tag': 'noindex, nofollow',
-    ...(page.kind === 'later' && { 'retry-after': '60' }),
-  }
-  return { status: STATUS[page.kind], headers, body }
+/** A page as it is sent. */
+export function render(page: Page): RenderedPage {
+  return renderer.render({
+    status: STATUS[page.kind],
+    ...contentOf(page),
+    ...(page.kind === 'later' && { retryAfter: 60 }),
+  })
 }
 
 function contentOf(page: Page): { title: string; content: string } {

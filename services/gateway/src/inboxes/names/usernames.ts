@@ -19,6 +19,9 @@ export function reservedUsernames({ more, freed, systemSender }: ReservedNames):
   return new Set([...kept, foldUsername(systemSender)])
 }
 
+/** The reserved local parts of domains that an organization registered, folded. */
+export const RESERVED_ON_OWN_DOMAINS: ReadonlySet<string> = new Set(RESERVED_USERNAMES.ownDomain.map(foldUsername))
+
 /** Whether a username is reserved, with or without dots, dashes and underscores. */
 export function isReserved(username: string, reserved: ReadonlySet<string>): boolean {
   return reserved.has(foldUsername(username))

@@ -11,6 +11,7 @@ import { type WaitingCandidate, waitingMails } from '../../waiting/store.ts'
 import type { ExaminedMail, StorableMail } from '../examination/examine-mail.ts'
 import type { ReportVerdict } from '../examination/examine-report.ts'
 import { type LeasedMail, queue } from '../queue/queue.ts'
+import { countDmarcReports } from './count-dmarc-reports.ts'
 import { feedbackEvent } from './feedback-events.ts'
 import { type Outcome, storeMessages } from './store-messages.ts'
 
@@ -47,7 +48,11 @@ export function concludeMails(
   return db.transaction(async (tx) => {
     const decided = await withWaiting(tx, examined)
     const { outcomes, saved } = await storeMessages(tx, decided.filter(isStorable), tools)
-    const conclusions = decided.map((one) => ({ mail: one.mail, ...conclude(one, outcomes.get(one.mail), outbox) }))
+    const counted = await countDmarcReports(tx, decided)
+    const conclusions = decided.map((one) => ({
+      mail: one.mail,
+      ...conclude(one, { stored: outcomes.get(one.mail), isCounted: counted.has(one.mail) }, outbox),
+    }))
     const finished = examined.map(({ mail }) => mail)
     const unused = conclusions.flatMap(({ mail, kept }) => (kept ? [] : [mail.blob]))
     const events = conclusions.flatMap((conclusion) => conclusion.events)
@@ -90,12 +95,21 @@ function isStorable(examined: ExaminedMail): examined is ExaminedMail<StorableMa
   return examined.verdict.action === 'store'
 }
 
-function conclude({ mail, verdict, span }: ExaminedMail, stored: Outcome | undefined, outbox: Outbox): Conclusion {
+/** What this transaction has done with a mail. */
+interface Effect {
+  readonly stored: Outcome | undefined
+  /** Of a DMARC report: it was not counted before. */
+  readonly isCounted: boolean
+}
+
+function conclude({ mail, verdict, span }: ExaminedMail, { stored, isCounted }: Effect, outbox: Outbox): Conclusion {
   const discard = (inbox: InboxScope, reason: DiscardReason) =>
     span.within(() => outbox.encode(inboundTopic, [discardedEvent(inbox, mail, reason)]))
   switch (verdict.action) {
     case 'drop':
       return { facts: { outcome: verdict.why }, events: [], kept: false }
+    case 'dmarc':
+      return { facts: { outcome: isCounted ? 'dmarc_report' : 'dmarc_report_again' }, events: [], kept: false }
     case 'forwarded':
       return { facts: { outcome: 'forwarded' }, events: [], kept: false }
     case 'report':

@@ -1,6 +1,8 @@
+import { LIMITS } from '@restante/contracts/vocabulary'
 import { readMentioned } from '@restante/mime'
 import { UpstreamError } from '@restante/service/errors'
 import type { MailContent } from '../../content/mail-content.ts'
+import { type DmarcTools, type DmarcVerdict, examineDmarcMail } from '../../dmarc/examine.ts'
 import { WorkSpan } from '../../inbound/spans.ts'
 import type { InboxScope } from '../../inbound/store.ts'
 import type { InboxLists, NamedSenders } from '../../lists/inbox-lists.ts'
@@ -12,11 +14,11 @@ import { type AuthenticationTools, authenticate } from './authenticate.ts'
 import { examineComplaint, examineReport, type ReportTools, type ReportVerdict } from './examine-report.ts'
 import { type FindAnsweredOptions, findAnswered } from './find-answered.ts'
 import { type ForwardTools, type ForwardVerdict, forwardToOperator } from './forward-to-operator.ts'
-import { parseMail } from './parse-mail.ts'
+import { parseMail, readLeased } from './parse-mail.ts'
 import { type SpamOptions, type SpamVerdict, scoreSpam } from './score-spam.ts'
 
 /** The tools of an examination. */
-export interface ExaminationTools extends SpamOptions, AuthenticationTools, ReportTools, ForwardTools {
+export interface ExaminationTools extends SpamOptions, AuthenticationTools, ReportTools, ForwardTools, DmarcTools {
   readonly bytes: RawMailBytes
   readonly answers: FindAnsweredOptions
   readonly listOwner: ListOwner
@@ -51,6 +53,7 @@ export type Verdict =
   /** DNS failed for its sender: the mail waits if there is room, and is stored otherwise (mail 13). */
   | { readonly action: 'wait'; readonly domain: string; readonly otherwise: StorableMail }
   | ReportVerdict
+  | DmarcVerdict
   | ForwardVerdict
 
 /** A mail that is ready for the transaction of its effect. */
@@ -81,6 +84,7 @@ async function examineRaw(mail: LeasedMail, raw: Buffer, tools: ExaminationTools
   const { target } = mail
   if (target.kind === 'report') return examineReport(mail, target.deliveryId, raw, tools)
   if (target.kind === 'complaint') return examineComplaint(mail, raw, tools)
+  if (target.kind === 'dmarc') return examineDmarc(mail, raw, tools)
   if (target.kind === 'operator') return forwardToOperator(mail, raw, tools)
   const { inbox } = target
   // First and alone: what has a virus is not parsed.
@@ -117,4 +121,10 @@ async function readRaw(mail: LeasedMail, bytes: RawMailBytes): Promise<Buffer> {
   } catch (cause) {
     throw new UpstreamError('the raw mail cannot be read', { cause })
   }
+}
+
+async function examineDmarc(mail: LeasedMail, raw: Buffer, tools: ExaminationTools): Promise<DmarcVerdict> {
+  if (mail.attempts > LIMITS.inbound.attempts || mail.overdue) return { action: 'drop', why: 'no_dmarc_report' }
+  const [sender, read] = await Promise.all([authenticate(mail, raw, tools), readLeased(mail, raw, tools.parser)])
+  return examineDmarcMail({ recipient: mail.recipient, raw, read, sender }, tools)
 }

@@ -14,6 +14,8 @@ export interface LeasedMail {
     | { readonly kind: 'report'; readonly deliveryId: string }
     /** A registered address of complaints, which names no delivery. */
     | { readonly kind: 'complaint' }
+    /** `dmarc` at a custom domain. */
+    | { readonly kind: 'dmarc' }
     /** `postmaster` or `abuse` of the installation. */
     | { readonly kind: 'operator' }
   readonly recipient: string
@@ -256,7 +258,7 @@ function leasedMail(row: Row, leaseId: string): LeasedMail {
 function targetOf(row: Row): LeasedMail['target'] {
   const { organization_id, pod_id, inbox_uid, inbox_address: address } = row
   if (organization_id === null || pod_id === null || inbox_uid === null || address === null)
-    return row.kind === 'complaint' || row.kind === 'operator'
+    return row.kind === 'complaint' || row.kind === 'dmarc' || row.kind === 'operator'
       ? { kind: row.kind }
       : { kind: 'report', deliveryId: row.lane }
   return { kind: 'mail', inbox: { organization_id, pod_id, inbox_uid, address } }

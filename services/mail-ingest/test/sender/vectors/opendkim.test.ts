@@ -4,10 +4,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { byLength, DnsZone, describeWith } from '@restante/testkit'
+import { DnsZone, describeAtFullLength } from '@restante/testkit'
 import { judgeBy } from './judge-mail.ts'
 
-const LONG_ONLY = byLength({ short: ['npm run test:long'], long: [] })
 const MAIL = [
   'From: Ann  <ann@signed.test>',
   'To: bo@x.test,',
@@ -49,7 +48,7 @@ const CASES: readonly (readonly [Algorithm, string])[] = [
   ['ed25519-sha256', 'relaxed/relaxed'],
 ]
 
-describeWith({ programs: ['opendkim'], missing: LONG_ONLY }, 'a mail that OpenDKIM has signed', () => {
+describeAtFullLength({ programs: ['opendkim'] }, 'a mail that OpenDKIM has signed', () => {
   let folder: string
   let zone: DnsZone
   beforeAll(async () => {

@@ -1,12 +1,11 @@
 import { glob, readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { byLength, DnsZone, describeWith } from '@restante/testkit'
+import { DnsZone, describeAtFullLength } from '@restante/testkit'
 import { PROGRAMS, unpacked } from '../../collections/clients.ts'
 import { asSmtpCarries } from '../../collections/messages.ts'
 import { packageOf } from '../../collections/packages.ts'
 import { judgeBy } from './judge-mail.ts'
 
-const LONG_ONLY = byLength({ short: ['npm run test:long'], long: [] })
 const MAIL_AUTH = packageOf('mail-auth')
 const JDKIM = packageOf('org.apache.james.jdkim:apache-jdkim-library')
 
@@ -19,7 +18,7 @@ function setRecords(zone: DnsZone, lines: string): void {
   }
 }
 
-describeWith({ programs: PROGRAMS.cargo, missing: LONG_ONLY }, 'the signed mails in mail-auth', () => {
+describeAtFullLength({ programs: PROGRAMS.cargo }, 'the signed mails in mail-auth', () => {
   it('have the results that were published with them', async () => {
     const found: Record<string, string> = {}
     const folder = await unpacked(MAIL_AUTH)
@@ -47,7 +46,7 @@ describeWith({ programs: PROGRAMS.cargo, missing: LONG_ONLY }, 'the signed mails
   }, 120_000)
 })
 
-describeWith({ programs: PROGRAMS.mvn, missing: LONG_ONLY }, 'the signed mails of Mail::DKIM and jDKIM', () => {
+describeAtFullLength({ programs: PROGRAMS.mvn }, 'the signed mails of Mail::DKIM and jDKIM', () => {
   it('pass only where they are valid and what signs them is allowed today', async () => {
     const folder = path.join(await unpacked(JDKIM), 'org/apache/james/jdkim')
     const zone = await new DnsZone().start()

@@ -1,0 +1,34 @@
+import { Timers } from '@restante/jobs'
+import { defineService, runService } from '@restante/kit'
+import { openCertificates } from './certificates/open-certificates.ts'
+import { CheckSweeper } from './checks/sweeper.ts'
+import { configuration } from './config.ts'
+import { KeyRing } from './keys/key-ring.ts'
+import { KeyRotation } from './keys/rotation.ts'
+import { openRoutes } from './open-routes.ts'
+import { ProofSweeper } from './registrations/proofs.ts'
+import { openTenancy } from './tenancy/open-tenancy.ts'
+import type { DomainTimers } from './timers/kinds.ts'
+
+/** Custom domains: registration, DNS records and their verification, signing keys, one-click setup. */
+export const service = defineService({
+  configuration,
+  async assemble(kit, config) {
+    const { db, kafka, log, outbox } = kit
+    const ring = new KeyRing({
+      current: config.encryptionKey,
+      previous: config.previousEncryptionKeys,
+      purpose: 'keys of domains',
+    })
+    const timers = kit.use(new Timers<DomainTimers>({ db, redis: config.redis, log }))
+    const applying = { outbox, installation: config.installation }
+    const certificates = openCertificates({ kit, timers, ring, applying }, config.certificates)
+    kit.use(new KeyRotation({ db, ring, log }))
+    kit.use(new ProofSweeper({ db, log }))
+    kit.use(new CheckSweeper({ db, log, timers }))
+    kit.use(openTenancy({ kafka, db, log, outbox, timers, certificates }))
+    await openRoutes(kit, config, { ring, timers, certificates })
+  },
+})
+
+if (import.meta.main) await runService(service)

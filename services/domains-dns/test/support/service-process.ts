@@ -1,0 +1,39 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { serviceCommand } from '@restante/service/process'
+import { freePort, waitFor } from '@restante/testkit'
+
+const MAIN = path.join(import.meta.dirname, '../../src/main.ts')
+
+/** Another replica of the service, in a process of its own that a test may kill. */
+export class ServiceProcess {
+  readonly #child: ChildProcess
+
+  private constructor(child: ChildProcess) {
+    this.#child = child
+  }
+
+  /** @param env of the fixture. Resolves when the replica is ready. */
+  static async start(env: Readonly<Record<string, string>>): Promise<ServiceProcess> {
+    const [program, ...args] = serviceCommand(MAIN)
+    const port = String(await freePort())
+    const own = { PATH: process.env['PATH'], LOG_LEVEL: 'silent', ...env, PORT: port }
+    const child = spawn(program, args, { env: own, stdio: 'inherit' })
+    await waitFor(async () => child.exitCode !== null || (await fetch(`http://127.0.0.1:${port}/readyz`)).ok, {
+      what: 'the replica to be ready',
+      timeout: 60_000,
+      interval: 50,
+    })
+    if (child.exitCode !== null) throw new Error(`the replica ended with exit code ${child.exitCode}`)
+    return new ServiceProcess(child)
+  }
+
+  /** Resolves when it is gone. */
+  async kill(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
+    const exit = once(this.#child, 'exit')
+    this.#child.kill('SIGKILL')
+    await exit
+  }
+}
