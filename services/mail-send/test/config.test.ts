@@ -17,6 +17,8 @@ const GIVEN = {
   PEER_KEY_GATEWAY: 'a gateway key of the tests',
   MAIL_INGEST_URL: 'http://mail-ingest:3001',
   PEER_KEY_MAIL_INGEST: 'an ingest key of the tests',
+  DOMAINS_DNS_URL: 'http://domains-dns:3006',
+  PEER_KEY_DOMAINS_DNS: 'a domains key of the tests',
 }
 
 const configured = (changes: Readonly<Record<string, string>> = {}) => configuration.read({ ...GIVEN, ...changes })
