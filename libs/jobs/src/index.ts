@@ -1,5 +1,4 @@
 export { Schedule } from './schedule.ts'
-export { ORGANIZATION_SHARES, shareOfOrganization } from './shares.ts'
 export { AttemptsExhaustedError, LeaseLostError } from './state/errors.ts'
 export type { ScheduledTimer, Timer } from './state/timer.ts'
 export { Timers, type TimersOptions } from './timers.ts'

@@ -55,30 +55,23 @@ export const ADVANCE_TIMERS = sql<never, [kind: string, keys: readonly string[]]
 type Leasing = [kinds: string[], room: number[], shares: number[], leaseMs: number, takeOver: boolean]
 
 /**
- * Leases due timers, up to `room` of each kind: of every share that has any the longest due, in rotation, and as many of
- * each at most as it is due. Concurrent pollers skip each other's rows. `takeOver` says whether expired leases are taken
+ * Leases due timers, up to `room` of each kind: of every share the longest due, in rotation; of several shares none gets
+ * all of the room at once. Concurrent pollers skip each other's rows. `takeOver` says whether expired leases are taken
  * from their holders. The ids are an array: the planner overestimates them, and would read the whole table for a join.
  */
 export const LEASE_DUE = sql<LeasedTimer, Leasing>(`
-  with sharing as (
-    select wanted.kind, wanted.room, part.number, count(*) over (partition by wanted.kind) as shares
+  with locked as (
+    select wanted.kind, wanted.room, found.id, found.due_at, found.turn
     from unnest($1::text[], $2::int[], $3::int[]) as wanted (kind, room, shares)
     cross join lateral generate_series(0, wanted.shares - 1) as part (number)
-    where wanted.shares = 1 or exists (
-      select from timers
-      where kind = wanted.kind and share = part.number and due_at <= now()
-        and (leased_until is null or ($5::boolean and leased_until <= now())))
-  ), locked as (
-    select sharing.kind, sharing.room, found.id, found.due_at, found.turn
-    from sharing
     cross join lateral (
       select id, due_at, (row_number() over (order by due_at))::int as turn
       from (
         select id, due_at from timers
-        where kind = sharing.kind and share = sharing.number and due_at <= now()
+        where kind = wanted.kind and share = part.number and due_at <= now()
           and (leased_until is null or ($5::boolean and leased_until <= now()))
         order by due_at
-        limit least(sharing.room, greatest(10, sharing.room / sharing.shares))
+        limit case when wanted.shares = 1 then wanted.room else least(wanted.room, greatest(10, wanted.room / 4)) end
         for update skip locked
       ) as first
     ) as found

@@ -5,7 +5,7 @@ import type { Database, Tx } from '@restante/service/database'
 import { base62Id } from './ids.ts'
 import { matches } from './rules/matching.ts'
 import { addDeliveries, type EventDocument, holdEnabled, knownPairs, subscribersOf } from './store.ts'
-import { firstAttempt, type TimerKinds } from './timers.ts'
+import type { TimerKinds } from './timers.ts'
 
 const SERVICE = 'webhooks-dispatcher'
 const NAME = 'public-events'
@@ -55,8 +55,8 @@ async function fanOut(tx: Tx, timers: Timers<TimerKinds>, events: readonly Recor
   const due = wanted.filter((one) => enabled.has(one.webhook_id) && !knownKeys.has(pairKey(one)))
   if (due.length === 0) return
   const payloads = new Map(due.map(({ event }) => [event.id, documentOf(event)]))
-  const deliveries = due.map(({ event, ...pair }) => ({ id: base62Id('msg_'), event, ...pair }))
-  const attempts = deliveries.map(({ id, event }) => firstAttempt(id, event.routing.organizationId))
+  const deliveries = due.map(({ event: _, ...pair }) => ({ id: base62Id('msg_'), ...pair }))
+  const attempts = deliveries.map(({ id }) => ({ kind: 'webhook-delivery' as const, key: id, payload: {} }))
   await Promise.all([addDeliveries(tx, payloads, deliveries), timers.scheduleAll(tx, attempts)])
 }
 

@@ -1,5 +1,5 @@
 import { LIMITS } from '@restante/contracts/vocabulary'
-import { ORGANIZATION_SHARES, Timers, type TimersOptions } from '@restante/jobs'
+import { Timers, type TimersOptions } from '@restante/jobs'
 import { jitteredBackoff } from '@restante/service/concurrency'
 import { OutboundUnavailableError } from '@restante/service/outbound'
 import { Warnings } from '../warnings/warnings.ts'
@@ -29,7 +29,6 @@ export function deliveryTimers({ redis, concurrency, ...deps }: DeliveryTimersOp
     'webhook-delivery',
     {
       concurrency,
-      shares: ORGANIZATION_SHARES,
       attemptMs: ATTEMPT_MS,
       retry: (attempt, error) => {
         const waits = error instanceof OutboundUnavailableError ? UNAVAILABLE : OWN_FAILURE

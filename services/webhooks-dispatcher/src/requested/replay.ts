@@ -10,7 +10,6 @@ import {
   recordedBetween,
 } from '@restante/messaging'
 import { PUBLIC_EVENTS_GROUP } from '../delivery/consumers.ts'
-import { firstAttempt } from '../delivery/timers.ts'
 import { eligibleEvents } from './eligible.ts'
 import type { RetryOptions } from './retry.ts'
 import { addRequested, knownDeliveries, lockAnyWebhook } from './store.ts'
@@ -75,10 +74,12 @@ function queue(
     const { matched, pending, deliveries } = eligibleEvents(webhook, own, known)
     if (isDryRun || deliveries.length === 0) return { matched, pending, queued: 0 }
     await addRequested(tx, id, deliveries)
-    await timers.scheduleAll(
-      tx,
-      deliveries.map((delivery) => firstAttempt(delivery.id, webhook.organization_id)),
-    )
+    const attempts = deliveries.map((delivery) => ({
+      kind: 'webhook-delivery' as const,
+      key: delivery.id,
+      payload: {},
+    }))
+    await timers.scheduleAll(tx, attempts)
     return { matched, pending, queued: deliveries.length }
   })
 }

@@ -3,7 +3,7 @@ import { type Kafka, parsePosition, readRecordedEvent } from '@restante/messagin
 import type { Database, Tx } from '@restante/service/database'
 import { ApiError, notFound } from '@restante/service/errors'
 import { isKept, type MailboxOptions } from '../delivery/mailbox.ts'
-import { firstAttempt, type TimerKinds } from '../delivery/timers.ts'
+import type { TimerKinds } from '../delivery/timers.ts'
 import type { LogRow } from '../log/store.ts'
 import { requestedDelivery } from './eligible.ts'
 import type { Readings } from './readings.ts'
@@ -49,7 +49,7 @@ export async function retryDelivery(deps: RetryOptions, webhook: Lookup, deliver
     // Another request may have been first.
     if (await findPending(tx, id, deliveryId)) return
     await addRequested(tx, id, [requested])
-    await deps.timers.schedule(tx, firstAttempt(deliveryId, found.organization_id))
+    await deps.timers.schedule(tx, { kind: 'webhook-delivery', key: deliveryId, payload: {} })
   })
   return { ...entry, state: 'retrying', next_attempt_at: new Date() }
 }

@@ -6,7 +6,6 @@ import { ApiError, notFound } from '@restante/service/errors'
 import { scopeFilter } from '@restante/service/identity'
 import { base62Id } from '../delivery/ids.ts'
 import { addDeliveries } from '../delivery/store.ts'
-import { firstAttempt } from '../delivery/timers.ts'
 import type { LogRow } from '../log/store.ts'
 import { requireCurrent } from './races.ts'
 import { lockWebhook } from './store.ts'
@@ -55,7 +54,7 @@ export async function testWebhook(
     }
     const delivery = { id, webhook_id: webhook.id, event_id: eventId, event_type: TEST_EVENT }
     await addDeliveries(tx, new Map([[eventId, { body: JSON.stringify(event), record: null }]]), [delivery])
-    await timers.schedule(tx, firstAttempt(id, caller.organization_id))
+    await timers.schedule(tx, { kind: 'webhook-delivery', key: id, payload: {} })
   })
   return { delivery_id: id, event_id: eventId }
 }

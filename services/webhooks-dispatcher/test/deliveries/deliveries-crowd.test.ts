@@ -92,24 +92,6 @@ describe('a webhook all of whose attempts fail', () => {
   }, 60_000)
 })
 
-describe('a backlog of one organization', () => {
-  it('does not delay the event of another', async () => {
-    const [crowd, single] = [await receive(), await receive()]
-    const [crowded, other] = [callerOf(), callerOf()]
-    for (let webhook = 0; webhook < 5; webhook++) await subscribe(crowded, crowd)
-    await subscribe(other, single)
-    await publish(scopeOf(crowded), 800)
-    const waiting = async () => (await dispatcher.remains()).deliveries
-    const isInTheTable = async () => (await waiting()) + crowd.requests.length >= 4_000
-    await waitFor(isInTheTable, { what: 'the backlog to be read from Kafka', interval: 5 })
-    const backlog = await waiting()
-    await publish(scopeOf(other), 1)
-    await waitFor(() => single.requests.length === 1, { what: 'the event of the other organization' })
-    expect(await waiting()).toBeGreaterThan(backlog / 2)
-    await nothingRemains()
-  }, 60_000)
-})
-
 describe('a burst of more events than a webhook may have requests', () => {
   it('reaches the receiver in full, each event once', async () => {
     const caller = callerOf()
