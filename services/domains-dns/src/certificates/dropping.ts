@@ -13,7 +13,7 @@ export interface DroppingOptions {
   readonly timers: Schedule<DomainTimers>
 }
 
-/** Ends certificates that nobody needs any more. */
+/** Removes certificates that no registration needs, and schedules their revocation. */
 export class Dropping {
   readonly #options: DroppingOptions
 

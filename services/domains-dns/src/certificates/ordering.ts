@@ -39,7 +39,7 @@ const RETRY = { firstMs: 5_000, longestMs: 10 * 60_000 }
 
 /**
  * Keeps the certificates of tracking hosts: ordered when the record is there, renewed in time, removed when they expire
- * or nobody needs them. All registrations of a name share one certificate: a name may be registered by anybody, and the
+ * or no registration needs them. All registrations of a name share one certificate: a name may be registered by anybody, and the
  * authority would otherwise refuse its holder because of the others' orders.
  */
 export class Ordering {

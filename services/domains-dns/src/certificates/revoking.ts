@@ -19,7 +19,7 @@ const RETRY = { firstMs: 60_000, longestMs: 6 * 60 * 60_000 }
 /** About ten days of failures. */
 const MOST_ATTEMPTS = 48
 
-/** Revokes the certificates that nobody needs any more, with the key of the account. */
+/** Revokes unused certificates with the key of the account. */
 export class Revoking {
   readonly #options: RevokingOptions
 

@@ -35,7 +35,7 @@ const UNNEEDED = sql<{ name: string }, [limit: number]>(
 
 /**
  * Finds hosts that need a certificate and were not noticed at a check, as all do when an authority is configured for the
- * first time, and certificates that nobody needs; removes what has expired; seals keys anew after a change of the
+ * first time, and unused certificates; removes what has expired; seals keys anew after a change of the
  * encryption key; reports the states.
  */
 export class CertificateSweeper extends Periodic {

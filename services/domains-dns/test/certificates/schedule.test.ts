@@ -98,7 +98,7 @@ describe('the next step for a tracking host', () => {
     ['is an order when there is room again', { ...wanted, roomAt: NOW }, { kind: 'order' }],
     ['waits for the renewal', { ...wanted, certificate }, { kind: 'wait', until: certificate.renew_at }],
     ['is an order when the renewal is due', { ...wanted, certificate: due }, { kind: 'order' }],
-    ['drops what nobody needs', { certificate }, { kind: 'drop' }],
+    ['drops what no registration needs', { certificate }, { kind: 'drop' }],
     ['keeps it while the record is missing', { ...kept, certificate: due }, { kind: 'wait', until: ahead(DAY) }],
     ['removes what has expired', { ...wanted, certificate: { ...due, not_after: NOW } }, { kind: 'expire' }],
     [

@@ -59,7 +59,7 @@ abstract class NameServer {
 export class KnotServer extends NameServer {
   #serial = 0
 
-  /** @param lines of the zone, besides SOA and NS. */
+  /** @param lines records of the zone; SOA and NS are added. */
   async start(lines: string): Promise<this> {
     await this.prepare()
     const { folder } = this

@@ -6,7 +6,7 @@ export interface AcmeSettings {
   readonly contact: string | undefined
   /** The account at the authority that the ACME account is bound to (RFC 8555 7.3.4). */
   readonly externalAccount: { readonly kid: string; readonly hmacKey: string } | undefined
-  /** File of PEM certificates that the authority's own server is accepted with, besides the public ones. */
+  /** PEM file of additional roots for TLS connections to the authority. */
   readonly caFile: string | undefined
   /** Most orders of the installation in an hour. */
   readonly ordersPerHour: number

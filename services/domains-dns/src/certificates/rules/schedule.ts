@@ -80,7 +80,7 @@ export interface HostState {
 /** What is to be done next about the certificate of a host. */
 export type Step =
   | { readonly kind: 'order' }
-  /** Nobody needs it any more. */
+  /** No registration needs it. */
   | { readonly kind: 'drop' }
   | { readonly kind: 'expire' }
   /** Nothing before `until`. */

@@ -2,8 +2,8 @@ import { type Command, InvalidArgumentError } from '@commander-js/extra-typings'
 import type { DmarcCount, OperatorDomain, ShownDomain } from '@restante/contracts/internal'
 import { DOMAIN_STATUSES, type DomainStatus } from '@restante/contracts/vocabulary'
 import type { Console } from '../output/console.ts'
-import { printList } from '../output/list.ts'
-import { facts, moment, Table } from '../output/table.ts'
+import { asAnswered, onePage, printList } from '../output/list.ts'
+import { answeredMoment, facts, Table } from '../output/table.ts'
 import { count, domainName, JSON_OPTION, organizationId, past } from './arguments.ts'
 
 const DEFAULT_LIMIT = 50
@@ -38,7 +38,7 @@ function addReading(commands: Command, console: Console): void {
         ...(barred && { barred }),
       }
       const headings = ['DOMAIN', 'ORGANIZATION', 'STATUS', 'REASON', 'SENDS', 'CHECKED', 'VERIFIED']
-      const form = asJson ? { document } : { headings, cells: cellsOf, none: 'No domains.' }
+      const form = asJson ? { document: asAnswered } : { headings, cells: cellsOf, none: 'No domains.' }
       await printList(console, console.domains().list(filter, limit), form)
     })
 
@@ -50,7 +50,7 @@ function addReading(commands: Command, console: Console): void {
     .option(...JSON_OPTION)
     .action(async (domain, { organization, json: asJson }) => {
       const domains = await console.domains().show({ domain, organization })
-      if (asJson) await printList(console, once(domains), { document })
+      if (asJson) await printList(console, onePage(domains), { document: asAnswered })
       else console.print(domains.map(shown).join('\n\n'))
     })
 }
@@ -97,8 +97,8 @@ function addDmarc(commands: Command, console: Console): void {
       const from = since ?? new Date(Date.now() - DEFAULT_DAYS)
       const { counts, more } = await console.domains().dmarc({ domain, organization }, from, Math.max(1, limit))
       const headings = ['DAY', 'MESSAGES', 'SOURCE', 'DISPOSITION', 'DKIM', 'SPF', 'REPORTED BY', 'SENDER OF REPORT']
-      const form = asJson ? { document } : { headings, cells: countCells, none: 'No reports.' }
-      await printList(console, once(counts), form)
+      const form = asJson ? { document: asAnswered } : { headings, cells: countCells, none: 'No reports.' }
+      await printList(console, onePage(counts), form)
       if (more) console.say('There is more: raise --limit.')
     })
 }
@@ -109,25 +109,13 @@ function status(text: string): DomainStatus {
   throw new InvalidArgumentError(`It must be one of ${DOMAIN_STATUSES.join(', ')}.`)
 }
 
-async function* once<Row>(rows: readonly Row[]): AsyncGenerator<readonly Row[]> {
-  if (rows.length > 0) yield rows
-}
-
-function document(row: object): Record<string, unknown> {
-  return { ...row }
-}
-
-function at(time: string | undefined): string {
-  return moment(time === undefined ? null : new Date(time))
-}
-
 function sends({ sending_ready, barred_at }: OperatorDomain): string {
   return barred_at === undefined ? (sending_ready ? 'yes' : 'no') : 'barred'
 }
 
 function cellsOf(row: OperatorDomain): string[] {
   const { domain, organization_id, status: state, reason = '-', checked_at, verified_at } = row
-  return [domain, organization_id, state, reason, sends(row), at(checked_at), at(verified_at)]
+  return [domain, organization_id, state, reason, sends(row), answeredMoment(checked_at), answeredMoment(verified_at)]
 }
 
 function countCells(row: DmarcCount): string[] {
@@ -143,7 +131,7 @@ function shown(row: ShownDomain): string {
     record.name,
     record.status,
     record.reason ?? '-',
-    at(record.checked_at),
+    answeredMoment(record.checked_at),
     record.found?.join(' | ') ?? '-',
   ])
   const about = facts([
@@ -154,13 +142,13 @@ function shown(row: ShownDomain): string {
     ['status', row.status],
     ['reason', row.reason ?? '-'],
     ['sends', sends(row)],
-    ['barred', at(row.barred_at)],
-    ['verified', at(row.verified_at)],
-    ['lost to another organization', at(row.lost_at)],
+    ['barred', answeredMoment(row.barred_at)],
+    ['verified', answeredMoment(row.verified_at)],
+    ['lost to another organization', answeredMoment(row.lost_at)],
     ['checks', String(row.checks)],
-    ['last check', at(row.checked_at)],
-    ['next check', at(row.next_check_at)],
-    ['created', at(row.created_at)],
+    ['last check', answeredMoment(row.checked_at)],
+    ['next check', answeredMoment(row.next_check_at)],
+    ['created', answeredMoment(row.created_at)],
   ])
   return `${about}\n\n${table.page(records)}`
 }

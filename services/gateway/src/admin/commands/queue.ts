@@ -2,8 +2,8 @@ import type { Command } from '@commander-js/extra-typings'
 import type { DeliveryHold, QueuedDelivery, QueueFilter, WaitingDestination } from '@restante/contracts/internal'
 import { UsageError } from '../operator/usage-error.ts'
 import type { Console } from '../output/console.ts'
-import { printList } from '../output/list.ts'
-import { facts, moment } from '../output/table.ts'
+import { asAnswered, onePage, printList } from '../output/list.ts'
+import { answeredMoment, facts } from '../output/table.ts'
 import { count, domainName, JSON_OPTION, organizationId, past } from './arguments.ts'
 
 const DEFAULT_LIMIT = 50
@@ -35,8 +35,8 @@ function addReading(commands: Command, console: Console): void {
     .action(async ({ limit, json: asJson, ...given }) => {
       const rows = await console.queue().list(filterOf(given), Math.min(Math.max(limit, 1), 1_000))
       const headings = ['DESTINATION', 'WAITING', 'RUNNING', 'HELD', 'OLDEST', 'NEXT ATTEMPT', 'LAST STATUS']
-      const form = asJson ? { document } : { headings, cells: waitingCells, none: 'Nothing is waiting.' }
-      await printList(console, once(rows), form)
+      const form = asJson ? { document: asAnswered } : { headings, cells: waitingCells, none: 'Nothing is waiting.' }
+      await printList(console, onePage(rows), form)
     })
 
   commands
@@ -46,7 +46,7 @@ function addReading(commands: Command, console: Console): void {
     .option(...JSON_OPTION)
     .action(async (id, { json: asJson }) => {
       const deliveries = await console.queue().show(id)
-      if (asJson) await printList(console, once(deliveries), { document })
+      if (asJson) await printList(console, onePage(deliveries), { document: asAnswered })
       else console.print(deliveries.map(shown).join('\n\n'))
     })
 }
@@ -107,8 +107,8 @@ function addHolding(commands: Command, console: Console): void {
     .option(...JSON_OPTION)
     .action(async ({ json: asJson }) => {
       const headings = ['DESTINATION', 'ORGANIZATION', 'BY', 'SINCE']
-      const form = asJson ? { document } : { headings, cells: holdCells, none: 'Nothing is held.' }
-      await printList(console, once(await console.queue().holds()), form)
+      const form = asJson ? { document: asAnswered } : { headings, cells: holdCells, none: 'Nothing is held.' }
+      await printList(console, onePage(await console.queue().holds()), form)
     })
 }
 
@@ -142,25 +142,21 @@ async function confirm(console: Console, filter: QueueFilter): Promise<void> {
   if (answer.trim() !== 'drop') throw new UsageError('Nothing was dropped.')
 }
 
-async function* once<Row>(rows: readonly Row[]): AsyncGenerator<readonly Row[]> {
-  if (rows.length > 0) yield rows
-}
-
-function document(row: object): Record<string, unknown> {
-  return { ...row }
-}
-
-function at(time: string | undefined): string {
-  return moment(time === undefined ? null : new Date(time))
-}
-
 function waitingCells(row: WaitingDestination): string[] {
   const { destination, waiting, running, held, oldest_at, next_attempt_at, status = '-' } = row
-  return [destination, `${waiting}`, `${running}`, `${held}`, at(oldest_at), at(next_attempt_at), status]
+  return [
+    destination,
+    `${waiting}`,
+    `${running}`,
+    `${held}`,
+    answeredMoment(oldest_at),
+    answeredMoment(next_attempt_at),
+    status,
+  ]
 }
 
 function holdCells({ destination = '-', organization_id = '-', operator, created_at }: DeliveryHold): string[] {
-  return [destination, organization_id, operator, at(created_at)]
+  return [destination, organization_id, operator, answeredMoment(created_at)]
 }
 
 function shown(delivery: QueuedDelivery): string {
@@ -175,8 +171,8 @@ function shown(delivery: QueuedDelivery): string {
     ['last status', delivery.status ?? '-'],
     ['last answer', delivery.diagnostic ?? '-'],
     ['from server', delivery.remote ?? '-'],
-    ['accepted', at(delivery.queued_at)],
-    ['changed', at(delivery.updated_at)],
-    ['next attempt', at(delivery.next_attempt_at)],
+    ['accepted', answeredMoment(delivery.queued_at)],
+    ['changed', answeredMoment(delivery.updated_at)],
+    ['next attempt', answeredMoment(delivery.next_attempt_at)],
   ])
 }

@@ -3,8 +3,8 @@ import { DELIVERY_STATES, type WebhookDelivery } from '@restante/contracts/resou
 import { UsageError } from '../operator/usage-error.ts'
 import type { ReplayTotal } from '../operator/webhook-log.ts'
 import type { Console } from '../output/console.ts'
-import { printList } from '../output/list.ts'
-import { moment as shownMoment } from '../output/table.ts'
+import { asAnswered, printList } from '../output/list.ts'
+import { answeredMoment } from '../output/table.ts'
 import { count, JSON_OPTION, past } from './arguments.ts'
 
 const DEFAULT_LIMIT = 50
@@ -28,7 +28,7 @@ function addLog(commands: Command, console: Console): void {
     .option(...JSON_OPTION)
     .action(async (webhookId, { last, state: only, limit, json: asJson }) => {
       const headings = ['CREATED', 'DELIVERY', 'EVENT', 'STATE', 'ATTEMPTS', 'LAST ATTEMPT', 'RESULT', 'NEXT ATTEMPT']
-      const form = asJson ? { document } : { headings, cells: cellsOf, none: 'No deliveries.' }
+      const form = asJson ? { document: asAnswered } : { headings, cells: cellsOf, none: 'No deliveries.' }
       await printList(console, console.webhooks().list(webhookId, { since: last, state: only }, limit), form)
     })
 }
@@ -70,24 +70,16 @@ function state(text: string): WebhookDelivery['state'] {
   throw new InvalidArgumentError(`It must be one of ${DELIVERY_STATES.join(', ')}.`)
 }
 
-function document(delivery: WebhookDelivery): Record<string, unknown> {
-  return { ...delivery }
-}
-
-function at(time: string | undefined): string {
-  return shownMoment(time === undefined ? null : new Date(time))
-}
-
 function cellsOf({ attempts, ...delivery }: WebhookDelivery): string[] {
   const last = attempts.at(-1)
   return [
-    at(delivery.created_at),
+    answeredMoment(delivery.created_at),
     delivery.delivery_id,
     delivery.event_type,
     delivery.state,
     `${attempts.length}`,
-    at(last?.attempted_at),
+    answeredMoment(last?.attempted_at),
     last?.http_status === undefined ? (last?.error ?? '-') : `${last.http_status}`,
-    at(delivery.next_attempt_at),
+    answeredMoment(delivery.next_attempt_at),
   ]
 }

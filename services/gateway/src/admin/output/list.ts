@@ -30,3 +30,13 @@ export async function printList<Row>(
   }
   if (!some) console.print(form.none)
 }
+
+/** Rows that arrive at once, as the only page of a list; none if there are no rows. */
+export async function* onePage<Row>(rows: readonly Row[]): AsyncGenerator<readonly Row[]> {
+  if (rows.length > 0) yield rows
+}
+
+/** The document of a row that another service answered with: it is printed as it came. */
+export function asAnswered(row: object): Record<string, unknown> {
+  return { ...row }
+}

@@ -38,3 +38,8 @@ export function facts(pairs: readonly (readonly [name: string, value: string])[]
 export function moment(at: Date | null): string {
   return at === null ? '-' : at.toISOString().slice(0, 16).replace('T', ' ')
 }
+
+/** The same for a time as services answer it. */
+export function answeredMoment(time: string | undefined): string {
+  return moment(time === undefined ? null : new Date(time))
+}
