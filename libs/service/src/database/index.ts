@@ -1,4 +1,5 @@
 export { ChannelListener, type ChannelListenerOptions } from './channel-listener.ts'
+export { databaseUrl } from './connection.ts'
 export {
   Database,
   type DatabaseOptions,

@@ -1,11 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import pg from 'pg'
+import type pg from 'pg'
+import type { EngineTrust } from '../engines/index.ts'
 import { messageOf } from '../errors/message-of.ts'
+import { connectionTo, openClient } from './connection.ts'
 import { type Migration, migrationsOf } from './migrations.ts'
 
 export interface MigrateOptions {
   /** A URL that reaches PostgreSQL directly, not a transaction pooler: the lock belongs to the session. */
   readonly url: string
+  /** The authorities that the server's certificate is accepted from, see `connectionTo`. */
+  readonly trust?: EngineTrust | undefined
   /** The package that owns the database: a service, or a library with tables (see `migrationsOf`). */
   readonly folder: string
   readonly log?: (line: string) => void
@@ -25,8 +29,7 @@ const HISTORY = `create table if not exists _prisma_migrations (
  * @throws Error when there are none, when the file of an applied migration was edited or removed, or when one fails.
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
-  const client = new pg.Client({ connectionString: options.url, application_name: 'migrate' })
-  await client.connect()
+  const client = await openClient({ ...connectionTo(options), application_name: 'migrate' })
   try {
     await client.query('select pg_advisory_lock($1)', [LOCK])
     await client.query('set client_min_messages = warning')
