@@ -3,7 +3,7 @@
 # base image that deploy/image/Dockerfile names is made from Debian's packages and npm's packages of Node and npm.
 #
 #   images.sh services [SERVICE...]   localhost/restante/SERVICE:test from the unmodified Dockerfile; default: all
-#   images.sh engines                 localhost/restante/engines:test: PostgreSQL, Redis and Kafka, for engines.yaml
+#   images.sh engines                 localhost/restante/engines:test: PostgreSQL, Redis, Kafka and S3, for engines.yaml
 #   images.sh podman ARGUMENT...      podman with this store
 #   images.sh clean                   deletes the store
 #
@@ -106,13 +106,14 @@ services() {
 
 engines() {
   local context stamp jars=$root/deploy/local/kafka started=$SECONDS
-  stamp=$({ declare -f debian engines; cat "$jars/pom.xml" "$jars/log4j2.yaml"; } | sha256sum | cut -c1-12)
+  "$here/programs.sh" versitygw
+  stamp=$({ declare -f debian engines; cat "$jars/pom.xml" "$jars/log4j2.yaml" "$bin/versitygw"; } | sha256sum | cut -c1-12)
   if ! engine image exists "localhost/restante/engines:$stamp"; then
     say 'Making the image of the engines ...'
     context=$(mktemp -d)
     debian postgresql-15,redis-server,openjdk-17-jre-headless "$context/debian.tar"
     mvn -q -B -f "$jars/pom.xml" dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$context/jars"
-    cp "$jars/log4j2.yaml" "$context/"
+    cp "$jars/log4j2.yaml" "$bin/versitygw" "$context/"
     # Maven keeps the permissions of its repository, which may be its owner's alone.
     chmod -R a+rX "$context"
     cat >"$context/Dockerfile" <<'DOCKERFILE'
@@ -120,6 +121,7 @@ FROM scratch
 ADD debian.tar /
 COPY jars /opt/kafka/libs
 COPY log4j2.yaml /opt/kafka/
+COPY versitygw /usr/local/bin/
 RUN useradd --uid 1000 --user-group engine
 ENV PATH=/usr/lib/postgresql/15/bin:/usr/local/bin:/usr/bin:/bin
 DOCKERFILE
