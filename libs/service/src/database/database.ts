@@ -1,9 +1,10 @@
 import pg from 'pg'
 import type { EngineTrust } from '../engines/index.ts'
 import type { Component } from '../process/component.ts'
-import { connectionTo, EnginePool, openClient } from './connection.ts'
+import { connectionTo, EnginePool, openClient } from './access/connection.ts'
 import { isSerializationFailure, isTransactionAborted, isUnanswered } from './errors.ts'
 import { execute, type Queryable, type Statement } from './statement.ts'
+import { countDatabaseError, reportPool, transactionSeconds } from './telemetry.ts'
 
 /**
  * One open transaction: whatever is written through it commits together, the outbox rows included. Statements reach
@@ -84,6 +85,7 @@ export class Database implements Transactional, Component {
   readonly stage = 'base'
   protected readonly pool: pg.Pool
   readonly #directConfig: pg.ClientConfig
+  readonly #leaveMetrics: () => void
 
   /**
    * Opens the pool; connections are made when they are first needed.
@@ -116,11 +118,20 @@ export class Database implements Transactional, Component {
     this.pool.on('error', () => {})
     this.pool.on('connect', (client) => client.on('error', () => {}))
     this.#directConfig = { ...common, ...connectionTo({ url: directUrl, trust }) }
+    this.#leaveMetrics = reportPool(this.pool)
   }
 
   /** Runs one prepared statement on the pool; it commits by itself. */
-  query<Row, Values extends readonly unknown[]>(statement: Statement<Row, Values>, ...values: Values): Promise<Row[]> {
-    return execute(this.pool, statement, values)
+  async query<Row, Values extends readonly unknown[]>(
+    statement: Statement<Row, Values>,
+    ...values: Values
+  ): Promise<Row[]> {
+    try {
+      return await execute(this.pool, statement, values)
+    } catch (error) {
+      countDatabaseError(error)
+      throw error
+    }
   }
 
   /**
@@ -130,10 +141,14 @@ export class Database implements Transactional, Component {
    */
   async transaction<T>(work: (tx: Tx) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     for (let attempt = 0; ; attempt++) {
+      const finished = transactionSeconds.startTimer()
       try {
         return await this.#attempt(work, options)
       } catch (error) {
+        countDatabaseError(error)
         if (attempt >= (options.retries ?? 3) || !isSerializationFailure(error)) throw error
+      } finally {
+        finished()
       }
     }
   }
@@ -181,6 +196,7 @@ export class Database implements Transactional, Component {
   }
 
   async stop(): Promise<void> {
+    this.#leaveMetrics()
     await this.pool.end()
   }
 

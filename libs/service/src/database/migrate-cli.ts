@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { ConfigurationError, readEnvironment } from '../configuration/environment.ts'
 import { engineVariables } from '../engines/index.ts'
 import { messageOf } from '../errors/message-of.ts'
-import { databaseUrl } from './connection.ts'
-import { migrate } from './migrate.ts'
+import { databaseUrl } from './access/connection.ts'
+import { migrate } from './migrations/migrate.ts'
 
 /**
  * `migrate-cli.ts <service folder>`: migrates the database named by the environment to a service's newest migration.

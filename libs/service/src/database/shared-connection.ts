@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type pg from 'pg'
-import { EnginePool } from './connection.ts'
+import { EnginePool } from './access/connection.ts'
 
 /** The connection of the transaction that the current call chain owns, if Prisma is to join one. */
 const joined = new AsyncLocalStorage<pg.PoolClient>()

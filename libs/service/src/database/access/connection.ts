@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { type ConnectionOptions, createSecureContext, getCACertificates } from 'node:tls'
 import pg from 'pg'
-import { env } from '../configuration/environment.ts'
-import { type EngineTrust, explained } from '../engines/index.ts'
-import { codeOf } from '../errors/error-codes.ts'
-import { messageOf } from '../errors/message-of.ts'
+import { env } from '../../configuration/environment.ts'
+import { type EngineTrust, explained } from '../../engines/index.ts'
+import { codeOf } from '../../errors/error-codes.ts'
+import { messageOf } from '../../errors/message-of.ts'
 
 /** A database and how its server is verified. */
 export interface Address {
