@@ -14,7 +14,9 @@ export const callerVariables = {
   configure: (given: { CALLER_KEY: string }) => ({ callerKey: given.CALLER_KEY }),
 }
 
-const redisUrl = env.url().describe('Redis of work queues and leases; it must keep what it holds (noeviction)')
+const redisUrl = env
+  .confidentialUrl()
+  .describe('Redis of work queues and leases; it must keep what it holds (noeviction)')
 const redisPrefix = env.string('restante').describe('Prefix of every key in Redis; the name of the service follows it')
 
 /** The Redis of work queues and leases. Every key of the service begins with the prefix and the service's name. */
@@ -29,7 +31,10 @@ export const redisVariables = {
 export const redisCacheVariables = {
   variables: z.object({
     REDIS_URL: redisUrl.optional(),
-    REDIS_CACHE_URL: env.url().optional().describe('Redis of the counters of rate limits; default: REDIS_URL'),
+    REDIS_CACHE_URL: env
+      .confidentialUrl()
+      .optional()
+      .describe('Redis of the counters of rate limits; default: REDIS_URL'),
     REDIS_PREFIX: redisPrefix,
   }),
   configure: (
@@ -171,7 +176,9 @@ export const systemSenderVariables = {
 export const returnPathVariables = {
   variables: z.object({
     BOUNCE_DOMAIN: env.string().optional().describe('Domain of the return paths; default: bounces.<DEFAULT_DOMAIN>'),
-    RETURN_PATH_SECRET: env.secret().describe('Key that signs return paths; the same in mail-ingest and mail-send'),
+    RETURN_PATH_SECRET: env
+      .secret({ shared: true })
+      .describe('Key that signs return paths; the same in mail-ingest and mail-send'),
   }),
   configure: (
     given: { BOUNCE_DOMAIN?: string | undefined; RETURN_PATH_SECRET: string },

@@ -9,9 +9,9 @@ const FIRST_PORT = 3000
 
 /** The database of a service; also read by programs of the operator. */
 export const databaseVariables = z.object({
-  DATABASE_URL: env.url().describe('PostgreSQL database of this service'),
+  DATABASE_URL: env.confidentialUrl().describe('PostgreSQL database of this service'),
   DATABASE_DIRECT_URL: env
-    .url()
+    .confidentialUrl()
     .optional()
     .describe('URL of the same database that bypasses a transaction pooler, if DATABASE_URL is that of one'),
   DATABASE_POOL_SIZE: env.integer(6, 1_000).describe('PostgreSQL connections of this process'),

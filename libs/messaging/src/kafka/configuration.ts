@@ -1,4 +1,4 @@
-import { env } from '@restante/service/configuration'
+import { confidential, env } from '@restante/service/configuration'
 import { z } from 'zod'
 
 /** Where Kafka is, and how this installation uses it: for services, and for the programs of operators. */
@@ -9,7 +9,7 @@ export const kafkaVariables = z.object({
     .string()
     .optional()
     .describe('SASL user name at the brokers; together with the password it enables SASL'),
-  KAFKA_SASL_PASSWORD: env.string().optional().describe('SASL password at the brokers'),
+  KAFKA_SASL_PASSWORD: confidential(env.string()).optional().describe('SASL password at the brokers'),
   KAFKA_SASL_MECHANISM: env
     .choice(['plain', 'scram-sha-256', 'scram-sha-512'], 'scram-sha-512')
     .describe('SASL mechanism'),

@@ -43,12 +43,15 @@ const RETRY = { retries: 5, initialRetryTime: 100, maxRetryTime: 2_000 }
 export class Kafka {
   readonly log: Logger
   readonly durability: Durability
+  /** The name that brokers show for this process. */
+  readonly clientId: string
   readonly #client: kafkajs.Kafka
   readonly #prefix: string
 
   constructor(options: KafkaOptions) {
     this.log = options.log
     this.durability = { replication: options.replication, minInsyncReplicas: options.minInsyncReplicas }
+    this.clientId = options.clientId
     this.#prefix = options.topicPrefix ?? ''
     this.#client = new kafkajs.Kafka({
       brokers: [...options.brokers],
