@@ -16,7 +16,7 @@ export const callerVariables = {
 }
 
 const redisUrl = env
-  .url()
+  .confidentialUrl()
   .describe(
     'Redis of work queues and leases; it must keep what it holds (noeviction); over TLS rediss://user:password@host',
   )
@@ -40,7 +40,10 @@ export const redisVariables = {
 export const redisCacheVariables = {
   variables: z.object({
     REDIS_URL: redisUrl.optional(),
-    REDIS_CACHE_URL: env.url().optional().describe('Redis of the counters of rate limits; default: REDIS_URL'),
+    REDIS_CACHE_URL: env
+      .confidentialUrl()
+      .optional()
+      .describe('Redis of the counters of rate limits; default: REDIS_URL'),
     REDIS_PREFIX: redisPrefix,
   }),
   configure: (
@@ -184,7 +187,9 @@ export const systemSenderVariables = {
 export const returnPathVariables = {
   variables: z.object({
     BOUNCE_DOMAIN: env.string().optional().describe('Domain of the return paths; default: bounces.<DEFAULT_DOMAIN>'),
-    RETURN_PATH_SECRET: env.secret().describe('Key that signs return paths; the same in mail-ingest and mail-send'),
+    RETURN_PATH_SECRET: env
+      .secret({ shared: true })
+      .describe('Key that signs return paths; the same in mail-ingest and mail-send'),
   }),
   configure: (
     given: { BOUNCE_DOMAIN?: string | undefined; RETURN_PATH_SECRET: string },

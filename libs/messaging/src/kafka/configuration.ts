@@ -1,4 +1,4 @@
-import { env } from '@restante/service/configuration'
+import { confidential, env } from '@restante/service/configuration'
 import { engineVariables } from '@restante/service/engines'
 import { z } from 'zod'
 import type { Credentials } from './access/sasl.ts'
@@ -11,7 +11,7 @@ export const kafkaVariables = z.object({
     .string()
     .optional()
     .describe('SASL user name at the brokers; together with the password it enables SASL'),
-  KAFKA_SASL_PASSWORD: env.string().optional().describe('SASL password at the brokers'),
+  KAFKA_SASL_PASSWORD: confidential(env.string()).optional().describe('SASL password at the brokers'),
   KAFKA_SASL_MECHANISM: env
     .choice(['plain', 'scram-sha-256', 'scram-sha-512', 'oauthbearer'], 'scram-sha-512')
     .describe('SASL mechanism; oauthbearer needs KAFKA_OAUTH_* instead of user name and password'),
@@ -20,7 +20,7 @@ export const kafkaVariables = z.object({
     .optional()
     .describe('OAuth token endpoint, for tokens by the client credentials grant'),
   KAFKA_OAUTH_CLIENT_ID: env.string().optional().describe('OAuth client id'),
-  KAFKA_OAUTH_CLIENT_SECRET: env.string().optional().describe('OAuth client secret, sent by HTTP basic authentication'),
+  KAFKA_OAUTH_CLIENT_SECRET: confidential(env.string()).optional().describe('OAuth client secret, sent by HTTP basic authentication'),
   KAFKA_OAUTH_SCOPE: env.string().optional().describe('OAuth scope that is asked for'),
   KAFKA_REPLICATION: env.integer(3, 9).describe('Required replication factor of topics'),
   KAFKA_MIN_INSYNC_REPLICAS: env.integer(2, 9).describe('Replicas that must confirm a record (min.insync.replicas)'),

@@ -41,6 +41,8 @@ const RETRY = { retries: 5, initialRetryTime: 100, maxRetryTime: 2_000 }
 export class Kafka {
   readonly log: Logger
   readonly durability: Durability
+  /** The name that brokers show for this process. */
+  readonly clientId: string
   readonly #client: kafkajs.Kafka
   readonly #prefix: string
   readonly #tls: boolean
@@ -48,6 +50,7 @@ export class Kafka {
   constructor(options: KafkaOptions) {
     this.log = options.log
     this.durability = { replication: options.replication, minInsyncReplicas: options.minInsyncReplicas }
+    this.clientId = options.clientId
     this.#prefix = options.topicPrefix ?? ''
     const { trust, ssl = false, sasl } = options
     this.#tls = ssl

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type ConnectionOptions, createSecureContext, getCACertificates } from 'node:tls'
 import pg from 'pg'
-import { env } from '../../configuration/environment.ts'
+import { confidential, env } from '../../configuration/environment.ts'
 import { type EngineTrust, explained } from '../../engines/index.ts'
 import { codeOf } from '../../errors/error-codes.ts'
 import { messageOf } from '../../errors/message-of.ts'
@@ -41,13 +41,14 @@ export function connectionTo({ url, trust }: Address): { connectionString: strin
 
 /** The type of an environment variable with the URL of a database. */
 export function databaseUrl() {
-  return env.url().superRefine((url, context) => {
+  const usable = env.url().superRefine((url, context) => {
     try {
       connectionTo({ url })
     } catch (error) {
       context.addIssue({ code: 'custom', message: `is not usable: ${messageOf(error)}` })
     }
   })
+  return confidential(usable)
 }
 
 function verified(
