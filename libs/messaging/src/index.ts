@@ -18,4 +18,5 @@ export type {
 } from './processing/handlers.ts'
 export { MarkSweeper } from './processing/marks.ts'
 export { type RecordRange, readEvents, readRecordedEvent, recordedBetween } from './records/read-events.ts'
+export { type TopicSettings, topicSettings } from './topics/settings.ts'
 export { checkTopics, ensureTopics, TopicsCheck } from './topics/topics.ts'
