@@ -33,7 +33,7 @@ describeAtFullLength({ programs: [] }, `every statement of ${release.version}`, 
 
   it('is prepared by PostgreSQL on the present schema, with the types that the release expects', async () => {
     expect(await check()).toMatch(/^\d+ statements fit the schema\n$/)
-  }, 120_000)
+  }, 300_000)
 
   it('is found by this test when the present schema has another name for one of its columns', async () => {
     const breaking = path.join(sources.folder, migrationsOf('services/mail-send'), '20991231000000_breaking')
@@ -41,5 +41,5 @@ describeAtFullLength({ programs: [] }, `every statement of ${release.version}`, 
     await writeFile(path.join(breaking, 'migration.sql'), 'alter table sends rename column message_id to id_of_message')
     await expect(check()).rejects.toThrow(/services\/mail-send\/src\/.*message_id/)
     await rm(breaking, { recursive: true })
-  }, 120_000)
+  }, 300_000)
 })
