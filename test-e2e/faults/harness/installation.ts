@@ -6,6 +6,7 @@ import { canRun } from '@restante/local/engines/packages.ts'
 import { testKafka, WebhookReceiver, waitFor } from '@restante/testkit'
 import { START_TIMEOUT } from '../../stack/connect.ts'
 import { currentRun } from '../../stack/run.ts'
+import { present, type Sources } from '../../stack/sources.ts'
 import { System } from '../../stack/system.ts'
 import { type OutsidePeer, openPeer } from '../../support/peers.ts'
 import { describeWith } from '../../support/programs/programs.ts'
@@ -21,6 +22,8 @@ export interface InstallationOptions {
   /** Names the folder of its state. */
   readonly name: string
   readonly replicas?: number
+  /** The release that it starts with. Default: this one. */
+  readonly sources?: Sources
   /** Variables of every service, which override those of all installations. */
   readonly environment?: Readonly<Record<string, string>>
 }
@@ -75,16 +78,18 @@ export class Installation {
     this.stream = new RecoveringStream(endpoints, tenant.key).start()
   }
 
-  static async start({ name, replicas = 1, environment }: InstallationOptions): Promise<Installation> {
+  static async start(options: InstallationOptions): Promise<Installation> {
+    const { name, replicas = 1, sources = present, environment } = options
     const folder = `${currentRun().folder}-${name}`
-    const engines = await OwnEngines.start(folder)
+    const engines = await OwnEngines.start(folder, sources)
     const started: { stop(): Promise<void> }[] = [engines]
     try {
       const { resources } = engines
       const variables = { ...ENVIRONMENT, ...environment }
-      const system = await System.start(folder, { resources, replicas, supervised: true, environment: variables })
+      const shape = { resources, replicas, sources, supervised: true }
+      const system = await System.start(folder, { ...shape, environment: variables })
       started.unshift(system)
-      const [tenant, peer] = await Promise.all([createTenant(system.endpoints), openPeer(system.endpoints)])
+      const [tenant, peer] = await Promise.all([createTenant(system.endpoints, sources), openPeer(system.endpoints)])
       const inboxes = await Promise.all(
         Array.from({ length: INBOXES }, async () => (await tenant.client.inboxes.create({})).inboxId),
       )
