@@ -14,7 +14,7 @@ module() { # path
 
 rm -rf "$target"
 mkdir -p "$target"
-cp "$(module sigs.k8s.io/gateway-api)"/config/crd/standard/*_{gateways,httproutes,tlsroutes}.yaml "$target"
+cp "$(module sigs.k8s.io/gateway-api)"/config/crd/standard/*_{gateways,httproutes,tcproutes,tlsroutes}.yaml "$target"
 cp "$(module github.com/cert-manager/cert-manager)"/deploy/crds/cert-manager.io_{certificates,issuers,clusterissuers}.yaml "$target"
 cp "$(module github.com/prometheus-operator/prometheus-operator)"/example/prometheus-operator-crd/*_{podmonitors,servicemonitors,prometheusrules}.yaml "$target"
 cp "$here/definitions/strimzi.yaml" "$target"
