@@ -1,5 +1,6 @@
 export { Consumer, type ConsumerOptions } from './consumer/consumer.ts'
 export { Projection, type ProjectionOptions, type ProjectionStore, type SnapshotPage } from './consumer/projection.ts'
+export { DeadLetterBacklog } from './dead-letters/backlog.ts'
 export { consumerGroup, deadLetterTopic } from './dead-letters/dead-letters.ts'
 export { type DeadLetter, deadLetterGroups, readDeadLetters, replayDeadLetters } from './dead-letters/reader.ts'
 export { kafkaConfiguration, kafkaVariables } from './kafka/configuration.ts'

@@ -2,6 +2,7 @@ import pg from 'pg'
 import type { Component } from '../process/component.ts'
 import { isSerializationFailure, isTransactionAborted, isUnanswered } from './errors.ts'
 import { execute, type Queryable, type Statement } from './statement.ts'
+import { countDatabaseError, reportPool, transactionSeconds } from './telemetry.ts'
 
 /**
  * One open transaction: whatever is written through it commits together, the outbox rows included. Statements reach
@@ -80,6 +81,7 @@ export class Database implements Transactional, Component {
   readonly stage = 'base'
   protected readonly pool: pg.Pool
   readonly #directConfig: pg.ClientConfig
+  readonly #leaveMetrics: () => void
 
   /** Opens the pool; connections are made when they are first needed. */
   constructor(options: DatabaseOptions, makePool = (config: pg.PoolConfig): pg.Pool => new pg.Pool(config)) {
@@ -108,11 +110,20 @@ export class Database implements Transactional, Component {
     this.pool.on('error', () => {})
     this.pool.on('connect', (client) => client.on('error', () => {}))
     this.#directConfig = { ...common, connectionString: options.directUrl ?? options.url }
+    this.#leaveMetrics = reportPool(this.pool)
   }
 
   /** Runs one prepared statement on the pool; it commits by itself. */
-  query<Row, Values extends readonly unknown[]>(statement: Statement<Row, Values>, ...values: Values): Promise<Row[]> {
-    return execute(this.pool, statement, values)
+  async query<Row, Values extends readonly unknown[]>(
+    statement: Statement<Row, Values>,
+    ...values: Values
+  ): Promise<Row[]> {
+    try {
+      return await execute(this.pool, statement, values)
+    } catch (error) {
+      countDatabaseError(error)
+      throw error
+    }
   }
 
   /**
@@ -122,10 +133,14 @@ export class Database implements Transactional, Component {
    */
   async transaction<T>(work: (tx: Tx) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     for (let attempt = 0; ; attempt++) {
+      const finished = transactionSeconds.startTimer()
       try {
         return await this.#attempt(work, options)
       } catch (error) {
+        countDatabaseError(error)
         if (attempt >= (options.retries ?? 3) || !isSerializationFailure(error)) throw error
+      } finally {
+        finished()
       }
     }
   }
@@ -177,6 +192,7 @@ export class Database implements Transactional, Component {
   }
 
   async stop(): Promise<void> {
+    this.#leaveMetrics()
     await this.pool.end()
   }
 

@@ -22,7 +22,7 @@ import { checkedContent, drain } from './protocol/content.ts'
 import { GuardedServer } from './protocol/guarded-server.ts'
 import { noMailAtDomain, noSuchMailbox, Refusal, refusalFor } from './refusal.ts'
 import { countsOf, destinationsOf, envelopeOf, isApart, outcomeOf, type Session } from './session.ts'
-import { smtpConnections, smtpMails, smtpRecipients } from './telemetry.ts'
+import { smtpAnswers, smtpConnections, smtpMails, smtpRecipients, smtpSessions } from './telemetry.ts'
 
 export interface SmtpEdgeOptions {
   readonly host: string
@@ -144,11 +144,14 @@ export class SmtpEdge implements Component {
       limits,
       admit: (connection) => this.#admit(connection),
       reset: ({ id }) => this.#reset(id),
+      answered: (code) => smtpAnswers.inc({ code: String(code) }),
     })
   }
 
   #admit({ id, remoteAddress: peer }: SMTPConnection): boolean {
-    if (!this.#peers.enter(peer)) return false
+    const admitted = this.#peers.enter(peer)
+    smtpSessions.inc({ outcome: admitted ? 'admitted' : 'limited' })
+    if (!admitted) return false
     const lifetime = setTimeout(() => this.#close(id, 'Session too long'), LIFETIME_MS)
     lifetime.unref()
     const allowance = this.#options.admission.open(peer)

@@ -23,6 +23,8 @@ export interface Guard {
   readonly admit: (connection: SMTPConnection) => boolean
   /** Called when a transaction ended, with a mail or without one. */
   readonly reset: (connection: SMTPConnection) => void
+  /** Called with the code of each reply. */
+  readonly answered: (code: number) => void
 }
 
 /** Replies after which a session ends. */
@@ -121,6 +123,7 @@ class GuardedConnection extends SMTPConnection {
 
   override send(code: number, data?: string | string[] | null, context?: string | false): void {
     this.#repliedAt = performance.now()
+    this.#guard.answered(code)
     if (context === 'DATA_OK' && code === 250) this.#commands = 0
     const named = typeof data === 'string' && ENHANCED.test(data)
     super.send(code, data, named ? false : context)
