@@ -2,7 +2,7 @@ import path from 'node:path'
 import { z } from 'zod'
 import { ConfigurationError, env, readEnvironment } from '../configuration/environment.ts'
 import { messageOf } from '../errors/message-of.ts'
-import { migrate } from './migrate.ts'
+import { migrate } from './migrations/migrate.ts'
 
 /**
  * `migrate-cli.ts <service folder>`: migrates the database named by the environment to a service's newest migration.

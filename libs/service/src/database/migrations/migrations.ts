@@ -29,6 +29,12 @@ export async function migrationsOf(folder: string): Promise<Migration[]> {
   return [...ofLibraries.flat(), ...ofService, ...(await read(path.join(folder, 'migrations')))]
 }
 
+/** The two parts of a migration's name: the library, undefined for the package's own, and the folder. */
+export function shortNameOf(name: string): { readonly library: string | undefined; readonly shortName: string } {
+  const end = name.lastIndexOf('/')
+  return { library: end === -1 ? undefined : name.slice(0, end), shortName: name.slice(end + 1) }
+}
+
 /** The libraries of this repository that a package depends on, by name. */
 async function librariesOf(folder: string): Promise<string[]> {
   const file = path.join(folder, 'package.json')
