@@ -30,7 +30,13 @@ async function check(example: string): Promise<number> {
 async function prepare(): Promise<void> {
   await output('kubectl', ['create', 'namespace', RELEASE])
   await output('kubectl', ['apply', '--server-side', '--filename', definitions])
-  await output('kubectl', ['wait', '--for=condition=Established', 'customresourcedefinitions', '--all', '--timeout=60s'])
+  await output('kubectl', [
+    'wait',
+    '--for=condition=Established',
+    'customresourcedefinitions',
+    '--all',
+    '--timeout=60s',
+  ])
 }
 
 await prepare()

@@ -45,7 +45,10 @@ function toolsFolder(): string {
 }
 
 async function test({ apiOnly, keep }: Arguments): Promise<void> {
-  await script('programs.sh', apiOnly ? ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kubectl', 'helm'] : [])
+  await script(
+    'programs.sh',
+    apiOnly ? ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kubectl', 'helm'] : [],
+  )
   let passed = false
   try {
     await (apiOnly ? onApiServer() : onNode())

@@ -82,6 +82,20 @@ loadBalancerSourceRanges:
   targetLabel: component
 {{- end }}
 
+{{/*
+The KafkaUser of a service: (dict "root" $ "user" service). Strimzi makes a Secret of the same name, which must not be that of
+the service.
+*/}}
+{{- define "restante.kafkaUser" -}}
+{{ include "restante.fullname" .root }}-{{ .user }}-kafka
+{{- end }}
+
 {{- define "restante.strimziCluster" -}}
 {{ required "\n\nstrimzi.cluster is missing: the name of the Kafka cluster." .Values.strimzi.cluster }}
+{{- end }}
+
+{{/* A list that must not be empty, as JSON: (dict "name" path "list" list "what" advice). */}}
+{{- define "restante.demand" -}}
+{{- if not .list -}}{{- fail (printf "\n\n%s is empty: %s." .name .what) -}}{{- end -}}
+{{- toJson .list -}}
 {{- end }}

@@ -9,7 +9,13 @@ const ENGINES = `${root}/deploy/cluster/engines.yaml`
 
 /** The options of `helm install` and `helm upgrade`. @param tag the images. */
 export function installOptions(tag: string): string[] {
-  return [CHART, `--values=${CHART}/examples/test-cluster.yaml`, `--set=image.tag=${tag}`, '--wait', `--timeout=${ROLL_OUT}`]
+  return [
+    CHART,
+    `--values=${CHART}/examples/test-cluster.yaml`,
+    `--set=image.tag=${tag}`,
+    '--wait',
+    `--timeout=${ROLL_OUT}`,
+  ]
 }
 
 /** The engines, the databases, the namespace and the Secrets: what an operator brings. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { findInstallation } from '../harness/installation.ts'
-import { components, helm, podsOf, ROLL_OUT, RELEASE, rolledOut } from '../harness/kubernetes.ts'
-import { installOptions } from './install.ts'
+import { components, helm, podsOf, RELEASE, ROLL_OUT, rolledOut } from '../harness/kubernetes.ts'
 import type { Part } from '../harness/scene.ts'
 import { Traffic } from '../harness/traffic.ts'
+import { installOptions } from './install.ts'
 
 /** A setting that the upgrade changes and the rollback restores, visible in every inbox created from then on. */
 const DISPLAY_NAME = 'Upgraded'
@@ -13,7 +13,13 @@ export const upgrade: Part = {
   name: 'helm upgrade under load loses nothing and fails no request',
   async run({ server, current }) {
     const result = await whileMailFlows(server, 'Upgraded', async () => {
-      await helm('upgrade', RELEASE, ...installOptions(current), '--set', `settings.DEFAULT_DISPLAY_NAME=${DISPLAY_NAME}`)
+      await helm(
+        'upgrade',
+        RELEASE,
+        ...installOptions(current),
+        '--set',
+        `settings.DEFAULT_DISPLAY_NAME=${DISPLAY_NAME}`,
+      )
     })
     await expectEverywhere(current)
     assert.equal(await displayNameOfNewInbox(result.traffic), DISPLAY_NAME)

@@ -20,7 +20,9 @@ export const kafkaVariables = z.object({
     .optional()
     .describe('OAuth token endpoint, for tokens by the client credentials grant'),
   KAFKA_OAUTH_CLIENT_ID: env.string().optional().describe('OAuth client id'),
-  KAFKA_OAUTH_CLIENT_SECRET: confidential(env.string()).optional().describe('OAuth client secret, sent by HTTP basic authentication'),
+  KAFKA_OAUTH_CLIENT_SECRET: confidential(env.string())
+    .optional()
+    .describe('OAuth client secret, sent by HTTP basic authentication'),
   KAFKA_OAUTH_SCOPE: env.string().optional().describe('OAuth scope that is asked for'),
   KAFKA_REPLICATION: env.integer(3, 9).describe('Required replication factor of topics'),
   KAFKA_MIN_INSYNC_REPLICAS: env.integer(2, 9).describe('Replicas that must confirm a record (min.insync.replicas)'),
