@@ -1,4 +1,5 @@
 import { bench } from './commands/bench.ts'
+import { cluster } from './commands/cluster.ts'
 import { engines } from './commands/engines.ts'
 import { reset } from './commands/reset.ts'
 import { runBeside } from './commands/run.ts'
@@ -17,6 +18,7 @@ const commands = new Map<string, Command>([
   ['test', test],
   ['test-chart', testChart],
   ['bench', bench],
+  ['cluster', cluster],
   ['engines', engines],
   ['run', runBeside],
 ])

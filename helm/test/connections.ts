@@ -39,7 +39,9 @@ export function allowed(manifests: readonly Manifest[], direction: 'ingress' | '
     if (name === undefined) return []
     const rules = spec[direction].map((rule) => ({ ports: rule.ports, peers: 'to' in rule ? rule.to : fromOf(rule) }))
     const pods = rules.flatMap((rule) =>
-      (rule.peers ?? []).filter(isPod).flatMap((other) => rule.ports.map(({ port }) => `${componentOf(other)}:${port}`)),
+      (rule.peers ?? [])
+        .filter(isPod)
+        .flatMap((other) => rule.ports.map(({ port }) => `${componentOf(other)}:${port}`)),
     )
     const others = rules.flatMap(({ ports: own, peers }) => {
       if (peers?.every(isPod)) return []

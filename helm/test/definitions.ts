@@ -67,7 +67,18 @@ function strict(schema: Readonly<Record<string, unknown>>): Record<string, unkno
   return own
 }
 
-const KEPT = ['type', 'enum', 'required', 'pattern', 'minimum', 'maximum', 'minItems', 'maxItems', 'minLength', 'maxLength']
+const KEPT = [
+  'type',
+  'enum',
+  'required',
+  'pattern',
+  'minimum',
+  'maximum',
+  'minItems',
+  'maxItems',
+  'minLength',
+  'maxLength',
+]
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

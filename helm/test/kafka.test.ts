@@ -6,10 +6,19 @@ import { servicesDocument } from '../generate/document.ts'
 import { type Manifest, ofKind, one, render } from './rendering.ts'
 
 const acl = z.object({
-  resource: z.object({ type: z.enum(['topic', 'group']), name: z.string(), patternType: z.enum(['literal', 'prefix']) }),
+  resource: z.object({
+    type: z.enum(['topic', 'group']),
+    name: z.string(),
+    patternType: z.enum(['literal', 'prefix']),
+  }),
   operations: z.array(z.string()),
 })
-const user = z.looseObject({ spec: z.object({ authentication: z.object({ type: z.string() }), authorization: z.object({ type: z.string(), acls: z.array(acl) }) }) })
+const user = z.looseObject({
+  spec: z.object({
+    authentication: z.object({ type: z.string() }),
+    authorization: z.object({ type: z.string(), acls: z.array(acl) }),
+  }),
+})
 
 const STRIMZI = { cluster: 'events', topics: { enabled: true }, users: { enabled: true } }
 
@@ -58,7 +67,9 @@ describe('the KafkaTopics', () => {
     const manifests = await render({ values: { strimzi: STRIMZI, settings: { TOPIC_PREFIX: 'eu.' } } })
     const { services } = await servicesDocument()
     const groups = Object.values(services).flatMap((service) => service.groups.map(({ name }) => name))
-    const found = [...ofKind(manifests, 'KafkaTopic').values()].map((object) => z.object({ spec: z.object({ topicName: z.string() }) }).parse(object).spec.topicName)
+    const found = [...ofKind(manifests, 'KafkaTopic').values()].map(
+      (object) => z.object({ spec: z.object({ topicName: z.string() }) }).parse(object).spec.topicName,
+    )
     const names = [...Object.values(topics).map(({ name }) => name), ...groups.map(deadLetterTopic)]
     expect(found.toSorted()).toEqual(names.map((name) => `eu.${name}`).toSorted())
     for (const topic of Object.values(topics)) {

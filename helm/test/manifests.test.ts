@@ -3,9 +3,9 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { stringify } from "yaml"
-import { chart, examples, parseManifests, render, renderText } from './rendering.ts'
+import { stringify } from 'yaml'
 import { readDefinitions } from './definitions.ts'
+import { chart, examples, parseManifests, render, renderText } from './rendering.ts'
 
 const run = promisify(execFile)
 const LARGE = { maxBuffer: 64 * 1024 * 1024 }
@@ -48,18 +48,22 @@ describe('the chart', () => {
     }
   })
 
-  it.each(['1.34', '1.35', '1.36'])('makes objects that Kubernetes %s knows, without an unknown field', async (version) => {
-    const files: string[] = []
-    for (const [name, text] of await renderings()) {
-      const own = parseManifests(text).filter(({ apiVersion }) => OWN.test(apiVersion))
-      const file = path.join(folder, `${version}-${name}.yaml`)
-      await writeFile(file, own.map((object) => stringify(object)).join('---\n'))
-      files.push(file)
-    }
-    const { stdout } = await run('kubernetes-validate', ['--strict', '-k', version, ...files], LARGE)
-    const passed = stdout.split('\n').filter((line) => line.includes(' passed '))
-    expect(passed.length).toBeGreaterThan(250)
-  }, 120_000)
+  it.each(['1.34', '1.35', '1.36'])(
+    'makes objects that Kubernetes %s knows, without an unknown field',
+    async (version) => {
+      const files: string[] = []
+      for (const [name, text] of await renderings()) {
+        const own = parseManifests(text).filter(({ apiVersion }) => OWN.test(apiVersion))
+        const file = path.join(folder, `${version}-${name}.yaml`)
+        await writeFile(file, own.map((object) => stringify(object)).join('---\n'))
+        files.push(file)
+      }
+      const { stdout } = await run('kubernetes-validate', ['--strict', '-k', version, ...files], LARGE)
+      const passed = stdout.split('\n').filter((line) => line.includes(' passed '))
+      expect(passed.length).toBeGreaterThan(250)
+    },
+    120_000,
+  )
 
   it('makes objects that the Gateway API, cert-manager, the Prometheus Operator and Strimzi know', async () => {
     const definitions = await readDefinitions()

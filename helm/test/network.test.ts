@@ -15,7 +15,10 @@ function callsOf(caller: ServiceName): string[] {
   const called = Object.values(internalOperations).flatMap(({ service, callers }) =>
     callers.some((other) => other === caller) ? [service] : [],
   )
-  const proxied = caller === 'gateway' ? UPSTREAMS.filter((name) => Object.values(operations).some(({ service }) => service === name)) : []
+  const proxied =
+    caller === 'gateway'
+      ? UPSTREAMS.filter((name) => Object.values(operations).some(({ service }) => service === name))
+      : []
   return [...new Set([...called, ...proxied])].map((service) => `${service}:${portFor(service)}`).toSorted()
 }
 
@@ -65,13 +68,21 @@ describe('the NetworkPolicies', () => {
 
   it('let out engines and DNS, and to the internet only mail, webhooks and what belongs to domains', () => {
     const egress = allowed(minimal, 'egress')
-    const without = (service: string) =>
-      egress.get(service)?.others.filter((rule) => !/^(UDP )?53 /.test(rule)) ?? []
+    const without = (service: string) => egress.get(service)?.others.filter((rule) => !/^(UDP )?53 /.test(rule)) ?? []
     const engines = ['5432', '6379', '9092', '9093', '9094']
     expect(without('gateway')).toEqual(engines)
     expect(without('websocket-fanout')).toEqual(engines)
     expect(without('mail-ingest')).toEqual([...engines.slice(0, 2), '9000', ...engines.slice(2)])
-    expect(without('mail-send')).toEqual([`25 ${PUBLIC}`, `443 ${PUBLIC}`, '5432', '6379', '9000', '9092', '9093', '9094'])
+    expect(without('mail-send')).toEqual([
+      `25 ${PUBLIC}`,
+      `443 ${PUBLIC}`,
+      '5432',
+      '6379',
+      '9000',
+      '9092',
+      '9093',
+      '9094',
+    ])
     expect(without('webhooks-dispatcher')).toEqual([`443 ${PUBLIC}`, ...engines])
     expect(without('domains-dns')).toEqual([`25 ${PUBLIC}`, `443 ${PUBLIC}`, ...engines])
     expect(without('migrations')).toEqual(['5432'])
@@ -116,7 +127,11 @@ describe('the NetworkPolicies', () => {
     expect(egress.get('mail-ingest-smtp')?.others).not.toContain('3310')
     expect(egress.get('mail-ingest-pipeline')?.others).toContain('3310')
     expect(ingress.get('gateway')?.pods).toEqual(
-      expect.arrayContaining(['mail-ingest-api:internal', 'mail-ingest-pipeline:internal', 'mail-ingest-smtp:internal']),
+      expect.arrayContaining([
+        'mail-ingest-api:internal',
+        'mail-ingest-pipeline:internal',
+        'mail-ingest-smtp:internal',
+      ]),
     )
   })
 

@@ -3,7 +3,7 @@ export { Projection, type ProjectionOptions, type ProjectionStore, type Snapshot
 export { DeadLetterBacklog } from './dead-letters/backlog.ts'
 export { consumerGroup, deadLetterTopic } from './dead-letters/dead-letters.ts'
 export { type DeadLetter, deadLetterGroups, readDeadLetters, replayDeadLetters } from './dead-letters/reader.ts'
-export { kafkaConfiguration, kafkaVariables } from './kafka/configuration.ts'
+export { kafkaConfiguration, kafkaProblems, kafkaVariables } from './kafka/configuration.ts'
 export { decodeEvent, type RecordedEvent } from './kafka/envelope.ts'
 export { type Durability, Kafka, type KafkaOptions } from './kafka/kafka.ts'
 export { formatPosition, parsePosition, type RecordPosition } from './kafka/position.ts'
