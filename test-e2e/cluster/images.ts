@@ -29,7 +29,7 @@ export async function buildImages(script: Script): Promise<Images> {
   const sources = await mkdtemp(path.join(tmpdir(), 'restante-release-'))
   try {
     await run('sh', ['-c', 'git archive "$1" | tar x -C "$2"', 'sh', commit, sources], { cwd: root })
-    await script('images.sh', ['services', ...SERVICES], { TAG: version, SOURCE: sources })
+    await script('images.sh', ['services', ...SERVICES], { TAG: version, SOURCE: sources, REVISION: commit })
   } finally {
     await rm(sources, { recursive: true, force: true })
   }
