@@ -1,26 +1,35 @@
 import { waitFor } from '@restante/testkit'
-import type { Installation } from '../faults/harness/installation.ts'
+import type { Endpoints } from '../stack/endpoints.ts'
 import { newDomainName } from '../support/organizations.ts'
-import { clientOf, newUsername } from '../support/tenants.ts'
+import type { OutsidePeer } from '../support/peers.ts'
+import { eventAbout, openStream } from '../support/streams.ts'
+import { clientOf, newUsername, type Tenant } from '../support/tenants.ts'
+
+/** An organization beside the one whose mail is counted. */
+export interface Bystander {
+  readonly endpoints: Endpoints
+  readonly tenant: Tenant
+  readonly peer: OutsidePeer
+}
 
 /**
- * Uses what an installation offers beside the mail that flows: inboxes, messages with files, drafts, lists, keys,
- * domains, and an address that is blocked.
+ * Uses what an installation offers beside the mail that flows: inboxes, messages with files, streams, drafts, lists,
+ * keys and domains.
  * @param when marks the mails of this call.
  */
-export async function useEverything(installation: Installation, when: string): Promise<void> {
-  const { tenant, peer } = installation
+export async function useEverything(bystander: Bystander, when: string): Promise<void> {
+  const { endpoints, tenant, peer } = bystander
   const { client } = tenant
   const { inboxId } = await client.inboxes.create({ username: newUsername() })
   await Promise.all([
-    converse(installation, inboxId, when),
-    useDrafts(installation, inboxId, when),
-    useLists(installation, inboxId),
-    useDomains(installation),
+    converse(bystander, inboxId, when),
+    useDrafts(bystander, inboxId, when),
+    useLists(bystander, inboxId),
+    useDomains(bystander),
   ])
   const inbox = `/v0/inboxes/${encodeURIComponent(inboxId)}`
   const { body } = await tenant.api.post(`${inbox}/api-keys`, {})
-  const ofInbox = clientOf(installation.system.endpoints, String(body['api_key']))
+  const ofInbox = clientOf(endpoints, String(body['api_key']))
   expect((await ofInbox.inboxes.get(inboxId)).inboxId).toBe(inboxId)
   await client.inboxes.delete(inboxId)
   await expect(client.inboxes.get(inboxId)).rejects.toMatchObject({ statusCode: 404 })
@@ -28,8 +37,9 @@ export async function useEverything(installation: Installation, when: string): P
 }
 
 /** A mail with a file comes in, is found, answered and forwarded. */
-async function converse({ tenant, peer }: Installation, inboxId: string, when: string): Promise<void> {
+async function converse({ endpoints, tenant, peer }: Bystander, inboxId: string, when: string): Promise<void> {
   const { client } = tenant
+  const stream = await openStream(endpoints, tenant.key)
   const messageId = `<${newUsername('id')}@${peer.domain}>`
   const subject = `Order ${when}`
   const attachments = [{ filename: 'order.txt', content: 'the file' }]
@@ -38,6 +48,8 @@ async function converse({ tenant, peer }: Installation, inboxId: string, when: s
     what: `${subject} to be stored`,
     timeout: 30_000,
   })
+  await eventAbout(stream, messageId, 'message.received', 30_000)
+  await stream.close()
   const [{ attachmentId = '' } = {}] = message.attachments ?? []
   const { downloadUrl } = await client.inboxes.messages.getAttachment(inboxId, messageId, attachmentId)
   expect(await (await fetch(downloadUrl)).text()).toContain('the file')
@@ -59,7 +71,7 @@ async function converse({ tenant, peer }: Installation, inboxId: string, when: s
 }
 
 /** One draft is changed and sent, another is sent when it is due. */
-async function useDrafts({ tenant, peer }: Installation, inboxId: string, when: string): Promise<void> {
+async function useDrafts({ tenant, peer }: Bystander, inboxId: string, when: string): Promise<void> {
   const { drafts } = tenant.client.inboxes
   const [to, later] = [peer.address(newUsername()), peer.address(newUsername())]
   const { draftId } = await drafts.create(inboxId, { to: [to], subject: 'Draft', text: when })
@@ -70,7 +82,7 @@ async function useDrafts({ tenant, peer }: Installation, inboxId: string, when: 
   await peer.server.next(later)
 }
 
-async function useLists({ tenant, peer }: Installation, inboxId: string): Promise<void> {
+async function useLists({ tenant, peer }: Bystander, inboxId: string): Promise<void> {
   const { client } = tenant
   const address = peer.address(newUsername())
   await client.inboxes.lists.create(inboxId, 'send', 'block', { entry: address })
@@ -81,7 +93,7 @@ async function useLists({ tenant, peer }: Installation, inboxId: string): Promis
   await peer.server.next(address)
 }
 
-async function useDomains({ tenant }: Installation): Promise<void> {
+async function useDomains({ tenant }: Bystander): Promise<void> {
   const { domains } = tenant.client
   const { domainId, records } = await domains.create({ domain: newDomainName() })
   expect(records.length).toBeGreaterThan(0)
@@ -91,9 +103,9 @@ async function useDomains({ tenant }: Installation): Promise<void> {
 }
 
 /** Leaves what `useEverything` deletes again, so that migrations meet rows of it. */
-export async function leaveRows({ tenant, peer, inboxes }: Installation): Promise<void> {
+export async function leaveRows({ tenant, peer }: Bystander): Promise<void> {
   const { client } = tenant
-  const [inboxId = ''] = inboxes
+  const { inboxId } = await client.inboxes.create({})
   await client.domains.create({ domain: newDomainName(), trackingEnabled: true })
   for (const direction of ['send', 'receive'] as const)
     await client.lists.create(direction, 'block', { entry: peer.address(newUsername()) })

@@ -13,7 +13,7 @@ import { SUPER_USER } from './servers/kafka.ts'
 
 const log = createLogger({ service: 'test', level: 'silent' })
 const USER = 'gateway'
-/** A user without any ACL. */
+/** A user whom no ACL allows a topic. */
 const NOBODY = 'nobody'
 
 const letters = {
@@ -37,6 +37,7 @@ describeAtFullLength({ programs: ['openssl', 'java', 'mvn'] }, 'Kafka with TLS a
       { user: USER, resource: 'topic', name: 'letters', pattern: 'literal', operations: ['Read', 'Write', 'Describe'] },
       { user: USER, resource: 'group', name: 'collect-', pattern: 'prefix', operations: ['Read', 'Delete'] },
       { user: USER, resource: 'cluster', name: 'kafka-cluster', pattern: 'literal', operations: ['IdempotentWrite'] },
+      { user: NOBODY, resource: 'cluster', name: 'kafka-cluster', pattern: 'literal', operations: ['IdempotentWrite'] },
     ])
   }, 120_000)
   afterAll(async () => {
@@ -199,7 +200,9 @@ describeAtFullLength({ programs: ['openssl', 'java', 'mvn'] }, 'Kafka with TLS a
 
     it('names the variables when the client secret is wrong', async () => {
       const message = await refused({ ...environmentOf('oauthbearer'), KAFKA_OAUTH_CLIENT_SECRET: 'wrong-secret' })
-      expect(message).toMatch(/The token endpoint of Kafka .* answered 401 invalid_client: the client is unknown/)
+      expect(message).toMatch(
+        /The token endpoint of Kafka .* answered 401 invalid_client \(the client is unknown\); correct/,
+      )
       expect(message).toMatch('KAFKA_OAUTH_CLIENT_SECRET')
       expect(message).not.toMatch('wrong-secret')
     }, 60_000)

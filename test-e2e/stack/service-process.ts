@@ -39,6 +39,16 @@ export class ServiceProcess {
     return this.#child?.pid
   }
 
+  /** Its variables. */
+  get environment(): Readonly<Record<string, string>> {
+    return this.#options.environment
+  }
+
+  /** The file of its log. */
+  get log(): string {
+    return this.#options.log
+  }
+
   start(): void {
     const { name, environment, log, nodeArguments = [] } = this.#options
     const output = openSync(log, 'a')

@@ -6,7 +6,7 @@ import { defaultDomain, serviceEnvironment } from '@restante/local/environment.t
 import { listens } from '@restante/local/processes.ts'
 import { openSecrets } from '@restante/local/secrets.ts'
 import { type Listener, listenerOf, readSettings, type Settings } from '@restante/local/settings.ts'
-import { DnsZone } from '@restante/testkit'
+import { DnsZone, freePort } from '@restante/testkit'
 import { Balancer } from './balancer.ts'
 import { type ByService, byService } from './by-service.ts'
 import type { Endpoints } from './endpoints.ts'
@@ -28,6 +28,8 @@ export interface SystemOptions {
   readonly sources?: Sources
   /** Arguments for Node itself, by service. */
   readonly nodeArguments?: (service: ServiceName) => readonly string[]
+  /** Whether each process serves its metrics, on a port of its own. */
+  readonly metrics?: boolean
 }
 
 /** Listeners of the local stack; `captured-smtp` is the port of the external MX hosts. */
@@ -72,12 +74,15 @@ export class System {
       options.resources ?? sharedResources(),
     ])
     const environments = await environmentsOf(settings, resources, zone, options.environment)
+    const metricsPorts = options.metrics
+      ? await Promise.all(SERVICES.flatMap(() => listening.map(() => freePort())))
+      : []
     const processes = byService((name) =>
       listening.map(
         (own, replica) =>
           new ServiceProcess({
             name,
-            environment: { ...environments[name], ...portsOf(name, own) },
+            environment: { ...environments[name], ...portsOf(name, own), ...metricsAt(metricsPorts.pop()) },
             nodeArguments: options.nodeArguments?.(name) ?? [],
             ...(options.sources && { sources: options.sources }),
             log: path.join(settings.logs, replica === 0 ? `${name}.log` : `${name}-${replica + 1}.log`),
@@ -147,6 +152,10 @@ function portsOf(name: ServiceName, settings: Settings): Record<string, string> 
     PORT: String(settings.port(listenerOf(name))),
     ...(name === 'mail-ingest' && { SMTP_PORT: String(settings.port('smtp')) }),
   }
+}
+
+function metricsAt(port: number | undefined): Record<string, string> {
+  return port === undefined ? {} : { METRICS_PORT: String(port) }
 }
 
 async function environmentsOf(

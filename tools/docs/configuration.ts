@@ -1,7 +1,8 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { Configuration, type DescribedVariable, describeVariables } from '@restante/kit'
 import { z } from 'zod'
+import { writeOrCheck } from './write-or-check.ts'
 
 /**
  * Writes docs/configuration.md from the environment that each service declares; with `--check` it only reports whether
@@ -66,13 +67,4 @@ async function document(): Promise<string> {
   ].join('\n\n')}\n`
 }
 
-const fresh = await document()
-if (process.argv.includes('--check')) {
-  const current = await readFile(target, 'utf8').catch(() => '')
-  if (current !== fresh) {
-    process.stderr.write('docs/configuration.md is stale; run npm run generate:docs\n')
-    process.exitCode = 1
-  }
-} else {
-  await writeFile(target, fresh)
-}
+await writeOrCheck(target, await document())

@@ -26,6 +26,8 @@ export const outboxLeading = new Gauge({
   name: 'restante_outbox_leading',
   help: '1 in the process whose relay publishes the events of the service, 0 in its stand-bys',
 })
+// A service that publishes nothing has no relay, and must not look like one without a leader.
+outboxLeading.remove()
 export const handled = new Counter({
   name: 'restante_consumer_events_total',
   help: 'Events by outcome: handled, duplicate, skipped (unknown type, or a replay for another group), dead_letter',

@@ -64,6 +64,7 @@ export class Relay implements Component {
 
   async start(): Promise<void> {
     this.#failure = undefined
+    outboxLeading.set(0)
     this.#running = this.#run()
   }
 

@@ -27,6 +27,7 @@ const handshakesTotal = new Counter({
   help: 'Requests for a stream by the status of their answer; 101: the stream is open',
   labelNames: ['status'],
 })
+for (const status of [101, 403, 429, 500, 503]) handshakesTotal.inc({ status }, 0)
 
 const STREAM = operations['stream.connect']
 const PATH = /^\/v0\/?$/

@@ -1,5 +1,5 @@
 import { type EngineTrust, explained } from '@restante/service/engines'
-import { messageOf, UpstreamError } from '@restante/service/errors'
+import { UpstreamError } from '@restante/service/errors'
 import * as oauth from 'oauth4webapi'
 import { Agent, fetch } from 'undici'
 
@@ -107,22 +107,26 @@ export class TokenSource {
   }
 }
 
+const ADVICE = 'correct KAFKA_OAUTH_CLIENT_ID, KAFKA_OAUTH_CLIENT_SECRET and KAFKA_OAUTH_SCOPE'
+
 /** What the endpoint answered, in words; its answer may hold a token and is not part of it. */
 function failureOf(tokenUrl: string, error: unknown): unknown {
   const reason = explained('The token endpoint of Kafka', tokenUrl.startsWith('https:'), error)
   if (reason !== error) return reason
-  const where = new URL(tokenUrl).host
-  const advice = 'correct KAFKA_OAUTH_CLIENT_ID, KAFKA_OAUTH_CLIENT_SECRET and KAFKA_OAUTH_SCOPE'
-  if (error instanceof oauth.ResponseBodyError)
-    return new UpstreamError(
-      `The token endpoint of Kafka (${where}) answered ${error.status} ${error.error}: ${error.error_description ?? advice}`,
-      { cause: error },
-    )
+  const endpoint = `The token endpoint of Kafka (${new URL(tokenUrl).host})`
+  if (error instanceof oauth.ResponseBodyError) {
+    const { status, error: code, error_description: text } = error
+    const answer = [status, code, ...(text === undefined ? [] : [`(${text})`])].join(' ')
+    return new UpstreamError(`${endpoint} answered ${answer}; ${ADVICE}`, { cause: error })
+  }
   if (error instanceof oauth.WWWAuthenticateChallengeError)
-    return new UpstreamError(`The token endpoint of Kafka (${where}) answered ${error.status}; ${advice}`, {
-      cause: error,
-    })
-  return new UpstreamError(`The token endpoint of Kafka (${where}) gave no token: ${messageOf(error)}`, {
-    cause: error,
-  })
+    return new UpstreamError(`${endpoint} answered ${error.status}; ${ADVICE}`, { cause: error })
+  return new UpstreamError(`${endpoint} gave no token: ${innermost(error)}`, { cause: error })
+}
+
+/** The code or the message of the first cause: undici reports every failure of a connection as 'fetch failed'. */
+function innermost(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if (error.cause !== undefined) return innermost(error.cause)
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.message
 }
