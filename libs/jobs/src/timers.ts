@@ -1,4 +1,5 @@
 import { within } from '@restante/service/concurrency'
+import type { RedisAddress } from '@restante/service/connections'
 import type { Transactional } from '@restante/service/database'
 import type { Component } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
@@ -11,7 +12,7 @@ import { Queues, type TimerJob } from './working/queues.ts'
 export interface TimersOptions {
   readonly db: Transactional
   /** The Redis of the queues (`noeviction`) and the prefix of its keys; one prefix per service. */
-  readonly redis: { readonly url: string; readonly prefix: string }
+  readonly redis: RedisAddress & { readonly prefix: string }
   readonly log: Logger
   /** Poll interval for due timers. Default 250. */
   readonly pollMs?: number

@@ -1,3 +1,4 @@
+export { databaseUrl } from './access/connection.ts'
 export { ChannelListener, type ChannelListenerOptions } from './channel-listener.ts'
 export {
   Database,

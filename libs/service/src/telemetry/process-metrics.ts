@@ -1,6 +1,7 @@
 import { totalmem } from 'node:os'
 import { performance } from 'node:perf_hooks'
-import { Counter, collectDefaultMetrics, Gauge } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, register } from 'prom-client'
+import { z } from 'zod'
 
 /** A service as its metrics describe it. */
 export interface ReportedService {
@@ -92,4 +93,20 @@ export function reportService(service: ReportedService): () => void {
   collectProcessMetrics()
   reported.add(service)
   return () => reported.delete(service)
+}
+
+/** A metric as it is declared. */
+const declared = z.object({
+  name: z.string(),
+  help: z.string(),
+  type: z.string(),
+  labelNames: z.array(z.string()),
+})
+export type DeclaredMetric = z.infer<typeof declared>
+
+/** The metrics that the modules of this process have declared, in alphabetical order. */
+export function declaredMetrics(): DeclaredMetric[] {
+  collectProcessMetrics()
+  const metrics = register.getMetricsAsArray().map((metric) => declared.parse({ ...metric }))
+  return metrics.sort((a, b) => (a.name < b.name ? -1 : 1))
 }

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
+import type pg from 'pg'
+import type { EngineTrust } from '../../engines/index.ts'
+import { connectionTo, openClient } from '../access/connection.ts'
 import { comparedWithHistory, readHistory } from './history.ts'
 import { migrationsOf } from './migrations.ts'
 import { applyMigration, type LockPatience } from './run-migration.ts'
@@ -7,6 +9,8 @@ import { applyMigration, type LockPatience } from './run-migration.ts'
 export interface MigrateOptions {
   /** A URL that reaches PostgreSQL directly, not a transaction pooler: the lock belongs to the session. */
   readonly url: string
+  /** The authorities that the server's certificate is accepted from, see `connectionTo`. */
+  readonly trust?: EngineTrust | undefined
   /** The package that owns the database: a service, or a library with tables (see `migrationsOf`). */
   readonly folder: string
   readonly log?: (line: string) => void
@@ -30,8 +34,7 @@ const PATIENCE: LockPatience = { lockTimeoutMs: 2_000, pauseMs: 3_000, attempts:
  * @throws Error when there are none, when the file of an applied migration was edited or removed, or when one fails.
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
-  const client = new pg.Client({ connectionString: options.url, application_name: 'migrate' })
-  await client.connect()
+  const client = await openClient({ ...connectionTo(options), application_name: 'migrate' })
   try {
     await takeLock(client)
     await client.query('set client_min_messages = warning')
