@@ -79,7 +79,7 @@ loadBalancerSourceRanges:
 - sourceLabels: [{{ . }}]
   targetLabel: service
 - sourceLabels: [__meta_kubernetes_pod_label_app_kubernetes_io_component]
-  targetLabel: component
+  targetLabel: workload
 {{- end }}
 
 {{/*
