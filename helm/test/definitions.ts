@@ -30,7 +30,7 @@ export async function readDefinitions(): Promise<Definitions> {
   const folder = path.join(process.env['RESTANTE_TOOLS'] ?? '', 'definitions')
   const schemas = new Map<string, Record<string, unknown>>()
   for (const name of await readdir(folder)) {
-    for (const document of parseAllDocuments(await readFile(path.join(folder, name), 'utf8'))) {
+    for (const document of parseAllDocuments(await readFile(path.join(folder, name), 'utf8'), { merge: true })) {
       const { spec } = definition.parse(document.toJS())
       for (const { name: version, served, schema } of spec.versions)
         if (served) schemas.set(`${spec.group}/${version} ${spec.names.kind}`, strict(schema.openAPIV3Schema))
