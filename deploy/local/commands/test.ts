@@ -87,6 +87,7 @@ export async function test(args: readonly string[]): Promise<number> {
  */
 export async function testChart(args: readonly string[]): Promise<number> {
   const programs = await ensureChartPrograms()
+  await ensureObjectStore()
   const report = join(readSettings(process.env).state, 'run', `test-report-${process.pid}`)
   const matches = CHART_TESTS.map((pattern) => `--testMatch=${pattern}`)
   try {

@@ -4,7 +4,7 @@ import { closeSync, openSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { listens } from '@restante/local/processes.ts'
-import { waitFor } from '@restante/testkit'
+import { isInstalled, waitFor } from '@restante/testkit'
 import { type CertificateFiles, HOST } from './certificates.ts'
 
 export const REGION = 'eu-north-1'
@@ -30,6 +30,8 @@ export class ObjectStore {
   }
 
   static async start(options: ObjectStoreOptions): Promise<ObjectStore> {
+    if (!isInstalled('versitygw'))
+      throw new Error('versitygw is missing: deploy/cluster/programs.sh versitygw compiles it')
     const { port, certificate, bucket, accessKeyId, secretAccessKey } = options
     const home = path.join(options.folder, 'object-store')
     const [buckets, attributes] = [path.join(home, 'buckets'), path.join(home, 'attributes')]
