@@ -1,3 +1,4 @@
+import { Agent } from 'node:https'
 import { Readable } from 'node:stream'
 import type { SecureContext } from 'node:tls'
 import {
@@ -12,7 +13,7 @@ import {
   S3ServiceException,
 } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
-import { explained } from '@restante/service/engines'
+import { EngineAccessError, explained } from '@restante/service/engines'
 import { Digest } from './digest.ts'
 import { BlobNotFoundError } from './errors.ts'
 import { parseName, parsePrefix } from './names.ts'
@@ -40,6 +41,9 @@ export interface S3Config {
 const PART_BYTES = 8 * 1024 * 1024
 const PARTS_IN_FLIGHT = 2
 
+/** As the SDK's own agents. */
+const CONNECTIONS = { keepAlive: true, maxSockets: 50 }
+
 /** A bucket that stops answering must fail the call; the SDK by default would wait forever. */
 const TIMEOUTS = { connectionTimeout: 5_000, socketTimeout: 30_000 }
 
@@ -58,7 +62,9 @@ export class S3BlobStore implements BlobStore {
       forcePathStyle: config.pathStyle,
       requestHandler: {
         ...TIMEOUTS,
-        ...(config.trust && { httpsAgent: { secureContext: config.trust.secureContext } }),
+        // An agent and not its options: for requests with `Expect: 100-continue`, such as parts of large blobs, the SDK
+        // makes agents of its own, without these options.
+        ...(config.trust && { httpsAgent: new Agent({ ...CONNECTIONS, secureContext: config.trust.secureContext }) }),
       },
       // Newer checksum headers only where a call requires them: many S3-compatible servers refuse them.
       requestChecksumCalculation: 'WHEN_REQUIRED',
@@ -79,7 +85,16 @@ export class S3BlobStore implements BlobStore {
   async start(): Promise<void> {}
 
   async ready(): Promise<void> {
-    await this.#client.send(new HeadBucketCommand({ Bucket: this.#bucket }))
+    try {
+      await this.#client.send(new HeadBucketCommand({ Bucket: this.#bucket }))
+    } catch (error) {
+      // The answer to HEAD has no content that would name the reason.
+      if (statusOf(error) !== 403) throw error
+      throw new EngineAccessError(
+        'The object store: it refused the credentials (403); correct AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and allow s3:ListBucket',
+        error,
+      )
+    }
   }
 
   async stop(): Promise<void> {

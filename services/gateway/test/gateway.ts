@@ -3,7 +3,15 @@ import { topics } from '@restante/contracts/events'
 import { UPSTREAMS, variablePart } from '@restante/contracts/vocabulary'
 import { sql } from '@restante/service/database'
 import type { Service } from '@restante/service/process'
-import { createDatabase, createTopics, freePort, openRedis, startService, type TestTopics } from '@restante/testkit'
+import {
+  createDatabase,
+  createTopics,
+  databaseEnvironment,
+  freePort,
+  openRedis,
+  startService,
+  type TestTopics,
+} from '@restante/testkit'
 import { DeliveryQueue } from '../src/admin/operator/delivery-queue.ts'
 import { Domains } from '../src/admin/operator/domains.ts'
 import { Operator } from '../src/admin/operator/operator.ts'
@@ -149,7 +157,7 @@ function environmentOf(place: Place): Record<string, string> {
     PORT: String(place.port),
     HOST: '127.0.0.1',
     INTERNAL_ON_PUBLIC_PORT: 'true',
-    DATABASE_URL: place.database,
+    ...databaseEnvironment(place.database),
     REDIS_URL: place.redis.url,
     REDIS_PREFIX: place.redis.prefix,
     KAFKA_BROKERS: process.env['KAFKA_BROKERS'] ?? '127.0.0.1:19092',

@@ -7,7 +7,7 @@ import { serviceCommand } from '@restante/service/process'
 import { freePort } from '@restante/service/testing'
 import { z } from 'zod'
 import { createDatabase } from '../engines/database.ts'
-import { engines } from '../engines/engines.ts'
+import { databaseEnvironment, engines } from '../engines/engines.ts'
 import type { TestRedis } from '../engines/redis.ts'
 import type { TestTopics } from '../engines/topics.ts'
 import { waitFor } from '../timing/wait-for.ts'
@@ -196,7 +196,7 @@ function environmentOf(
     HOST: '127.0.0.1',
     INTERNAL_ON_PUBLIC_PORT: 'true',
     LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'silent',
-    DATABASE_URL: databaseUrl,
+    ...databaseEnvironment(databaseUrl),
     REDIS_URL: redis.url,
     REDIS_PREFIX: redis.prefix,
     KAFKA_BROKERS: engines.kafkaBrokers.join(','),

@@ -5,12 +5,17 @@ import { credentialVariables } from '../../credentials/variables.ts'
 
 /** The part of the gateway's environment that the command line needs. */
 export const environment = databaseVariables
-  .pick({ DATABASE_URL: true, DATABASE_DIRECT_URL: true, ENGINE_CA_FILE: true })
+  .pick({ DATABASE_URL: true, DATABASE_DIRECT_URL: true, DATABASE_PREPARED_STATEMENTS: true, ENGINE_CA_FILE: true })
   .extend(credentialVariables.variables.shape)
 
 export function configure(given: z.output<typeof environment>) {
   return {
-    database: { url: given.DATABASE_URL, directUrl: given.DATABASE_DIRECT_URL, trust: given.ENGINE_CA_FILE },
+    database: {
+      url: given.DATABASE_URL,
+      directUrl: given.DATABASE_DIRECT_URL,
+      prepared: given.DATABASE_PREPARED_STATEMENTS,
+      trust: given.ENGINE_CA_FILE,
+    },
     ...credentialVariables.configure(given),
     operator: userName(),
   }
