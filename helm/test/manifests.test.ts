@@ -75,6 +75,12 @@ describe('the chart', () => {
         ])
       }
     }
+    const wrong = {
+      apiVersion: 'cert-manager.io/v1',
+      kind: 'Certificate',
+      metadata: { name: 'x', labels: {}, annotations: {} },
+    }
+    expect(definitions.problemsOf({ ...wrong, spec: { dnsNmaes: [] } }).join()).toContain('dnsNmaes')
     expect([...kinds].toSorted()).toEqual([
       'Certificate',
       'HTTPRoute',

@@ -6,7 +6,8 @@ import { z } from 'zod'
 const observability = path.dirname(import.meta.dirname)
 const rulesFolder = path.join(observability, 'alerts')
 const unitTestsFolder = path.join(observability, 'test/rules')
-export const runbooksFolder = path.resolve(observability, '../../docs/runbooks')
+export const repository = path.resolve(observability, '../..')
+export const runbooksFolder = path.join(repository, 'docs/runbooks')
 
 const alert = z.strictObject({
   alert: z.string(),
