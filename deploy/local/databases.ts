@@ -13,6 +13,12 @@ export function databaseUrl(server: string, service: string): string {
 
 /** One database per service, created when missing and migrated to the newest migration. */
 export async function prepareDatabases(server: string, services: readonly string[]): Promise<void> {
+  await createDatabases(server, services)
+  for (const service of services) await migrateDatabase(server, service)
+}
+
+/** One database per service, created when missing. */
+export async function createDatabases(server: string, services: readonly string[]): Promise<void> {
   const client = new pg.Client({ connectionString: server, application_name: 'restante-local' })
   await client.connect()
   try {
@@ -20,7 +26,6 @@ export async function prepareDatabases(server: string, services: readonly string
   } finally {
     await client.end()
   }
-  for (const service of services) await migrateDatabase(server, service)
 }
 
 async function createDatabase(client: pg.Client, url: string): Promise<void> {

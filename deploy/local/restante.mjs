@@ -98,7 +98,7 @@ async function continueInMain() {
 const [major] = process.versions.node.split('.')
 if (Number(major) < 20) fail(`Node 20 or newer is required; this is ${process.version}.`)
 const [command] = process.argv.slice(2)
-if (['start', 'test', 'bench', 'engines'].includes(command)) {
+if (['start', 'test', 'bench', 'cluster', 'engines'].includes(command)) {
   install()
   generate()
 }

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
 import path from 'node:path'
-import { SERVICES } from '@restante/contracts/vocabulary'
+import { SERVICES, type ServiceName } from '@restante/contracts/vocabulary'
 import { listenerOf, root, type Settings } from '@restante/local/settings.ts'
 import { waitFor } from '@restante/testkit'
 
@@ -32,7 +33,7 @@ export class Balancer {
   async start(): Promise<void> {
     const { folder, front } = this.#options
     const file = path.join(folder, 'haproxy.cfg')
-    await writeFile(file, this.#otherServices())
+    await writeFile(file, `global\n  stats socket ${this.#socket}\n\n${this.#otherServices()}`)
     const log = openSync(path.join(folder, 'haproxy.log'), 'a')
     const files = [...OPERATORS_FILES, file].flatMap((each) => ['-f', each])
     this.#child = spawn('haproxy', ['-db', ...files], {
@@ -49,6 +50,29 @@ export class Balancer {
         }),
       ),
     )
+  }
+
+  /** Resolves when new connections go to a process as well. */
+  async routed(name: ServiceName, replica: number): Promise<void> {
+    const server = name === 'gateway' ? `gateway-${replica + 1}` : `replica-${replica}`
+    await waitFor(async () => (await this.#statistics()).some((line) => isUp(line, name, server)), {
+      what: `${server} of ${name} to be up behind the balancer`,
+      timeout: 30_000,
+      interval: 50,
+    })
+  }
+
+  get #socket(): string {
+    return path.join(this.#options.folder, 'haproxy.sock')
+  }
+
+  /** The lines of `show stat`, one per server. */
+  async #statistics(): Promise<string[]> {
+    const socket = connect(this.#socket)
+    socket.end('show stat\n')
+    const chunks: Buffer[] = []
+    for await (const chunk of socket) chunks.push(chunk)
+    return Buffer.concat(chunks).toString().split('\n')
   }
 
   async stop(): Promise<void> {
@@ -87,4 +111,9 @@ export class Balancer {
     ].join('\n')
     return `${[...http, smtp].join('\n\n')}\n`
   }
+}
+
+/** `<proxy>,<server>,...,UP,...` is a line about a server that passes its checks. */
+function isUp(line: string, proxy: string, server: string): boolean {
+  return line.startsWith(`${proxy},${server},`) && line.split(',').includes('UP')
 }

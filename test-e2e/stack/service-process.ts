@@ -1,16 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import path from 'node:path'
 import type { ServiceName } from '@restante/contracts/vocabulary'
-import { root } from '@restante/local/settings.ts'
-import { serviceCommand } from '@restante/service/process'
 import { waitFor } from '@restante/testkit'
+import { present, type Sources } from './sources.ts'
 
 export interface ServiceProcessOptions {
   readonly name: ServiceName
   readonly environment: Readonly<Record<string, string>>
   readonly log: string
+  /** The release that runs. Default: this one. */
+  readonly sources?: Sources
   /** Arguments for Node itself. */
   readonly nodeArguments?: readonly string[]
 }
@@ -27,9 +27,11 @@ export class ServiceProcess {
   #child: ChildProcess | undefined
   #restart: NodeJS.Timeout | undefined
   #killed = false
+  #sources: Sources
 
   constructor(options: ServiceProcessOptions) {
     this.name = options.name
+    this.#sources = options.sources ?? present
     this.#options = options
   }
 
@@ -37,10 +39,20 @@ export class ServiceProcess {
     return this.#child?.pid
   }
 
+  /** Its variables. */
+  get environment(): Readonly<Record<string, string>> {
+    return this.#options.environment
+  }
+
+  /** The file of its log. */
+  get log(): string {
+    return this.#options.log
+  }
+
   start(): void {
     const { name, environment, log, nodeArguments = [] } = this.#options
     const output = openSync(log, 'a')
-    const [program, ...args] = serviceCommand(path.join(root, 'services', name, 'src/main.ts'), nodeArguments)
+    const [program, ...args] = this.#sources.command(`services/${name}/src/main.ts`, nodeArguments)
     this.#child = spawn(program, args, {
       env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment },
       stdio: ['ignore', output, output],
@@ -58,6 +70,11 @@ export class ServiceProcess {
       if (!this.#killed) this.deaths.push(signal ?? `exit code ${code}`)
       this.#restart = setTimeout(() => this.supervise(), RESTART_MS)
     })
+  }
+
+  /** The release of the next start. */
+  runFrom(sources: Sources): void {
+    this.#sources = sources
   }
 
   /** Kills the process with SIGKILL. A supervised process is restarted. */

@@ -6,13 +6,14 @@ import { defaultDomain, serviceEnvironment } from '@restante/local/environment.t
 import { listens } from '@restante/local/processes.ts'
 import { openSecrets } from '@restante/local/secrets.ts'
 import { type Listener, listenerOf, readSettings, type Settings } from '@restante/local/settings.ts'
-import { DnsZone } from '@restante/testkit'
+import { DnsZone, freePort } from '@restante/testkit'
 import { Balancer } from './balancer.ts'
 import { type ByService, byService } from './by-service.ts'
 import type { Endpoints } from './endpoints.ts'
 import { OPERATOR_PEER, outsideNames, peerDomain } from './names.ts'
 import { type Resources, sharedResources } from './resources.ts'
 import { ServiceProcess } from './service-process.ts'
+import type { Sources } from './sources.ts'
 
 export interface SystemOptions {
   /** Default: resources of its own on the engines of all tests. */
@@ -23,8 +24,12 @@ export interface SystemOptions {
   readonly supervised?: boolean
   /** Variables of every service, which override those of the system. */
   readonly environment?: Readonly<Record<string, string>>
+  /** The release that runs. Default: this one. */
+  readonly sources?: Sources
   /** Arguments for Node itself, by service. */
   readonly nodeArguments?: (service: ServiceName) => readonly string[]
+  /** Whether each process serves its metrics, on a port of its own. */
+  readonly metrics?: boolean
 }
 
 /** Listeners of the local stack; `captured-smtp` is the port of the external MX hosts. */
@@ -40,17 +45,20 @@ export class System {
   /** The folder of the data that its services store outside their databases. */
   readonly blobs: string
   readonly #processes: ByService<readonly ServiceProcess[]>
+  readonly #balancer: Balancer
   readonly #parts: readonly { stop(): Promise<void> }[]
 
   private constructor(
     endpoints: Endpoints,
     state: string,
     processes: ByService<readonly ServiceProcess[]>,
+    balancer: Balancer,
     parts: readonly { stop(): Promise<void> }[],
   ) {
     this.endpoints = endpoints
     this.blobs = path.join(state, 'blobs')
     this.#processes = processes
+    this.#balancer = balancer
     this.#parts = parts
   }
 
@@ -66,13 +74,17 @@ export class System {
       options.resources ?? sharedResources(),
     ])
     const environments = await environmentsOf(settings, resources, zone, options.environment)
+    const metricsPorts = options.metrics
+      ? await Promise.all(SERVICES.flatMap(() => listening.map(() => freePort())))
+      : []
     const processes = byService((name) =>
       listening.map(
         (own, replica) =>
           new ServiceProcess({
             name,
-            environment: { ...environments[name], ...portsOf(name, own) },
+            environment: { ...environments[name], ...portsOf(name, own), ...metricsAt(metricsPorts.pop()) },
             nodeArguments: options.nodeArguments?.(name) ?? [],
+            ...(options.sources && { sources: options.sources }),
             log: path.join(settings.logs, replica === 0 ? `${name}.log` : `${name}-${replica + 1}.log`),
           }),
       ),
@@ -80,7 +92,7 @@ export class System {
     const parts = [zone, { stop: () => resources.clear() }]
     const balancer = new Balancer({ front: settings, back: listening, folder: state })
     if (replicas > 1) parts.unshift(balancer)
-    const system = new System(endpointsOf(settings, environments, resources), state, processes, parts)
+    const system = new System(endpointsOf(settings, environments, resources), state, processes, balancer, parts)
     try {
       const all = system.processes()
       for (const each of all) supervised ? each.supervise() : each.start()
@@ -102,6 +114,11 @@ export class System {
 
   processes(): ServiceProcess[] {
     return SERVICES.flatMap((name) => this.#processes[name])
+  }
+
+  /** Resolves when new connections go to a process that is ready, which the balancer learns a moment later. */
+  routed(name: ServiceName, replica: number): Promise<void> {
+    return this.#balancer.routed(name, replica)
   }
 
   /** Stops every process and deletes its resources on the engines. */
@@ -135,6 +152,10 @@ function portsOf(name: ServiceName, settings: Settings): Record<string, string> 
     PORT: String(settings.port(listenerOf(name))),
     ...(name === 'mail-ingest' && { SMTP_PORT: String(settings.port('smtp')) }),
   }
+}
+
+function metricsAt(port: number | undefined): Record<string, string> {
+  return port === undefined ? {} : { METRICS_PORT: String(port) }
 }
 
 async function environmentsOf(

@@ -1,6 +1,7 @@
 import { createOrganization, randomName } from '@restante/testkit'
 import { AgentMailClient } from 'agentmail'
 import type { Endpoints } from '../stack/endpoints.ts'
+import { present, type Sources } from '../stack/sources.ts'
 import { Api } from './api.ts'
 
 /** An organization with its first key. */
@@ -17,9 +18,13 @@ export function clientOf(endpoints: Endpoints, key: string): AgentMailClient {
   return new AgentMailClient({ baseUrl: endpoints.gatewayUrl, apiKey: key, maxRetries: 0 })
 }
 
-/** Creates an organization as the operator does. */
-export async function createTenant(endpoints: Endpoints): Promise<Tenant> {
-  const { id, key } = await createOrganization(endpoints.operator)
+/**
+ * Creates an organization as the operator does.
+ * @param sources the release whose command line does it: that of the database.
+ */
+export async function createTenant(endpoints: Endpoints, sources: Sources = present): Promise<Tenant> {
+  const { operator } = endpoints
+  const { id, key } = await (sources === present ? createOrganization(operator) : sources.createOrganization(operator))
   return { id, key, client: clientOf(endpoints, key), api: new Api(endpoints.gatewayUrl, key) }
 }
 

@@ -1,7 +1,8 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { Configuration } from '@restante/kit'
+import { Configuration, type DescribedVariable, describeVariables } from '@restante/kit'
 import { z } from 'zod'
+import { writeOrCheck } from './write-or-check.ts'
 
 /**
  * Writes docs/configuration.md from the environment that each service declares; with `--check` it only reports whether
@@ -11,33 +12,10 @@ import { z } from 'zod'
 const root = path.resolve(import.meta.dirname, '../..')
 const target = path.join(root, 'docs/configuration.md')
 
-const declared = z.object({
-  properties: z.record(
-    z.string(),
-    z.looseObject({ description: z.string().optional(), default: z.unknown().optional() }),
-  ),
-  required: z.array(z.string()).default([]),
-})
-
-interface Variable {
-  readonly name: string
-  readonly required: boolean
-  readonly fallback: string
-  readonly meaning: string
-}
-
-async function variablesOf(service: string): Promise<Variable[]> {
+async function variablesOf(service: string): Promise<readonly DescribedVariable[]> {
   const config: unknown = await import(path.join(root, 'services', service, 'src/config.ts'))
   const { configuration } = z.object({ configuration: z.instanceof(Configuration) }).parse(config)
-  const { properties, required } = declared.parse(
-    z.toJSONSchema(configuration.variables, { io: 'input', unrepresentable: 'any' }),
-  )
-  return Object.entries(properties).map(([name, property]) => ({
-    name,
-    required: required.includes(name),
-    fallback: property.default === undefined ? '' : String(property.default),
-    meaning: property.description ?? '',
-  }))
+  return describeVariables(configuration)
 }
 
 /** What a service connects to, by the variables that name it. */
@@ -46,7 +24,7 @@ const ENGINES = { DATABASE_URL: 'PostgreSQL', KAFKA_BROKERS: 'Kafka', REDIS_URL:
 const manifest = z.object({ description: z.string() })
 
 /** One row of the table of services: its port, what it does, what it needs. */
-async function serviceRow(service: string, variables: readonly Variable[]): Promise<string> {
+async function serviceRow(service: string, variables: readonly DescribedVariable[]): Promise<string> {
   const { description } = manifest.parse(
     JSON.parse(await readFile(path.join(root, 'services', service, 'package.json'), 'utf8')),
   )
@@ -55,14 +33,14 @@ async function serviceRow(service: string, variables: readonly Variable[]): Prom
     const variable = of(name)
     return variable === undefined
       ? []
-      : [variable.required || variable.fallback !== '' ? engine : `${engine} (optional)`]
+      : [variable.required || variable.fallback !== undefined ? engine : `${engine} (optional)`]
   })
   return `| ${service} | ${of('PORT')?.fallback ?? ''} | ${description} | ${engines.join(', ')} |`
 }
 
-function table(variables: readonly Variable[]): string {
+function table(variables: readonly DescribedVariable[]): string {
   const rows = variables.map(({ name, required, fallback, meaning }) => {
-    const value = required ? '**required**' : fallback === '' ? '' : `\`${fallback}\``
+    const value = required ? '**required**' : fallback ? `\`${fallback}\`` : ''
     return `| \`${name}\` | ${value} | ${meaning.replaceAll('|', '\\|')} |`
   })
   return ['| Variable | Default | Meaning |', '|---|---|---|', ...rows].join('\n')
@@ -89,13 +67,4 @@ async function document(): Promise<string> {
   ].join('\n\n')}\n`
 }
 
-const fresh = await document()
-if (process.argv.includes('--check')) {
-  const current = await readFile(target, 'utf8').catch(() => '')
-  if (current !== fresh) {
-    process.stderr.write('docs/configuration.md is stale; run npm run generate:docs\n')
-    process.exitCode = 1
-  }
-} else {
-  await writeFile(target, fresh)
-}
+await writeOrCheck(target, await document())

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { type Migration, migrationsOf } from '@restante/service/database'
+import { type Migration, migrationsOf, runStatements } from '@restante/service/database'
 import pg from 'pg'
 import { sqlFromDatabaseToSchema } from './schema-engine.ts'
 
@@ -61,7 +61,12 @@ export function schemaOf(folder: string): string {
 
 /** Applies migrations to a database that has none of them, without a history. */
 export async function apply(url: string, migrations: readonly Migration[]): Promise<void> {
-  for (const { text } of migrations) await execute(url, text)
+  const client = await connect(url)
+  try {
+    for (const migration of migrations) await runStatements(client, migration)
+  } finally {
+    await client.end()
+  }
 }
 
 async function tablesOf(url: string): Promise<string[]> {

@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process'
 import { leaveEngines, useEngines } from '../engines/engines.ts'
 import { ensurePeers } from '../engines/packages.ts'
-import { readSettings, root } from '../settings.ts'
+import { runNode } from '../node-program.ts'
+import { readSettings } from '../settings.ts'
 
 /**
  * Runs Node programs that create databases and topics of their own, one after another even if one fails, with the
@@ -29,13 +29,4 @@ export async function runOnEngines(
   } finally {
     await leaveEngines(settings)
   }
-}
-
-function runNode(args: readonly string[], env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, args, { cwd: root, env, stdio: 'inherit' })
-    signal.addEventListener('abort', () => child.kill('SIGTERM'))
-    child.once('error', reject)
-    child.once('exit', (code) => resolve(code ?? 130))
-  })
 }

@@ -36,18 +36,34 @@ export function kafka(settings: Settings): Engine {
     process: () => recallProcess(pidFile),
     async start() {
       await mkdir(home, { recursive: true })
-      const jars = join(await fetchJars(), '*')
       await writeFile(properties, serverProperties(settings, join(home, 'data')))
-      const tool = ['-cp', jars, `-Dlog4j2.configurationFile=${join(source, 'log4j2.yaml')}`]
-      if (!(await exists(join(home, 'data', 'meta.properties')))) {
-        // One word with its option: one in 64 ids begins with a hyphen, and would be taken for an option.
-        const cluster = `--cluster-id=${randomBytes(16).toString('base64url')}`
-        await run('java', [...tool, 'kafka.tools.StorageTool', 'format', cluster, '-c', properties])
-      }
-      await startDetached('java', [...machine, ...tool, 'kafka.Kafka', properties], { log, pidFile, cwd: home })
+      if (!(await exists(join(home, 'data', 'meta.properties')))) await formatStorage(properties)
+      await startBroker(properties, { log, pidFile, cwd: home })
     },
     stop: () => endProcess(pidFile),
   }
+}
+
+/** Prepares the data directory that a file of properties names. @param more options of Kafka's own tool. */
+export async function formatStorage(properties: string, more: readonly string[] = []): Promise<void> {
+  // One word with its option: one in 64 ids begins with a hyphen, and would be taken for an option.
+  const cluster = `--cluster-id=${randomBytes(16).toString('base64url')}`
+  const command = ['kafka.tools.StorageTool', 'format', cluster, '-c', properties, ...more]
+  await run('java', [...(await classPath()), ...command])
+}
+
+/** Starts a broker; it accepts requests some seconds later. @param more options of the Java machine. */
+export async function startBroker(
+  properties: string,
+  options: Parameters<typeof startDetached>[2],
+  more: readonly string[] = [],
+): Promise<void> {
+  await startDetached('java', [...machine, ...more, ...(await classPath()), 'kafka.Kafka', properties], options)
+}
+
+async function classPath(): Promise<string[]> {
+  const jars = join(await fetchJars(), '*')
+  return ['-cp', jars, `-Dlog4j2.configurationFile=${join(source, 'log4j2.yaml')}`]
 }
 
 /** The folder of the jars that pom.xml names, fetched once per clone and content of pom.xml, shared by all states. */
@@ -72,15 +88,29 @@ async function fetchJars(): Promise<string> {
 function serverProperties(settings: Settings, data: string): string {
   const port = settings.port('kafka')
   const controller = settings.port('kafka-controller')
-  return Object.entries({
-    'process.roles': 'broker,controller',
-    'node.id': 1,
-    'controller.quorum.voters': `1@127.0.0.1:${controller}`,
+  return propertiesText({
+    ...brokerProperties({ data, controller }),
     listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controller}`,
     'advertised.listeners': `PLAINTEXT://127.0.0.1:${port}`,
     'inter.broker.listener.name': 'PLAINTEXT',
-    'controller.listener.names': 'CONTROLLER',
     'listener.security.protocol.map': 'CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT',
+  })
+}
+
+/** The text of a file of properties. */
+export function propertiesText(properties: Readonly<Record<string, string | number | boolean>>): string {
+  return Object.entries(properties)
+    .map(([name, value]) => `${name}=${value}\n`)
+    .join('')
+}
+
+/** The properties of a single broker that is its own controller, without those of its listeners. */
+export function brokerProperties({ data, controller }: { readonly data: string; readonly controller: number }) {
+  return {
+    'process.roles': 'broker,controller',
+    'node.id': 1,
+    'controller.quorum.voters': `1@127.0.0.1:${controller}`,
+    'controller.listener.names': 'CONTROLLER',
     'log.dirs': data,
     // Topics are declared in libs/contracts and created by its command, never automatically.
     'auto.create.topics.enable': false,
@@ -98,9 +128,7 @@ function serverProperties(settings: Settings, data: string): string {
     // A consumer group starts at once instead of waiting 3 s for further members.
     'group.initial.rebalance.delay.ms': 0,
     'log.cleaner.dedupe.buffer.size': 16 * 1024 * 1024,
-  })
-    .map(([name, value]) => `${name}=${value}\n`)
-    .join('')
+  }
 }
 
 /**

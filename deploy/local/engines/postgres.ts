@@ -47,10 +47,15 @@ async function prepareDataDirectory(settings: Settings): Promise<string> {
   // The server's own user must be able to traverse it, whatever the umask.
   if (isRoot && dirname(data) !== settings.state) await chmod(dirname(data), 0o711)
   await mkdir(data, { recursive: true, mode: 0o700 })
-  if (!isRoot) return data
-  const [uid, gid] = await Promise.all([run('id', ['-u', 'postgres']), run('id', ['-g', 'postgres'])])
-  await chown(data, Number(uid), Number(gid))
+  await giveToOwner(data)
   return data
+}
+
+/** Gives files to the user that servers run as: as root, that of the system's packages. */
+export async function giveToOwner(...paths: readonly string[]): Promise<void> {
+  if (!isRoot) return
+  const [uid, gid] = await Promise.all([run('id', ['-u', 'postgres']), run('id', ['-g', 'postgres'])])
+  await Promise.all(paths.map((each) => chown(each, Number(uid), Number(gid))))
 }
 
 async function dataDirectory(settings: Settings): Promise<string> {
@@ -77,7 +82,7 @@ export function postgresIsInstalled(): Promise<boolean> {
 }
 
 /** The folder of the newest installed server programs: Debian keeps them outside PATH, one folder per version. */
-async function postgresPrograms(): Promise<string> {
+export async function postgresPrograms(): Promise<string> {
   const debian = '/usr/lib/postgresql'
   const versions = (await readdir(debian).catch(() => [])).sort((a, b) => Number(b) - Number(a))
   for (const version of versions) {
@@ -95,7 +100,8 @@ async function serverProcess(pgCtl: string, data: string): Promise<number | unde
   return pid === undefined ? undefined : Number(pid)
 }
 
-function asOwner(program: string, args: readonly string[]): Promise<string> {
+/** Runs a program of PostgreSQL as the user that servers run as. */
+export function asOwner(program: string, args: readonly string[]): Promise<string> {
   if (!isRoot) return run(program, args, { cwd: '/' })
   return run('runuser', ['-u', 'postgres', '--', program, ...args], { cwd: '/' })
 }

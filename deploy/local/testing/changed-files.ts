@@ -4,7 +4,7 @@ import { root } from '../settings.ts'
 
 /** Changes of these files can break every test. */
 const EVERYTHING =
-  /^(pnpm-lock\.yaml|pnpm-workspace\.yaml|package\.json|jest\.config\.mjs|patches\/.*|tools\/jest\/.*)$/
+  /^(pnpm-lock\.yaml|\.pnpmfile\.cjs|pnpm-workspace\.yaml|package\.json|jest\.config\.mjs|patches\/.*|tools\/jest\/.*)$/
 /** The SQL and the schema of a package affect tests through the entry of the package. */
 const DATABASE = /^((?:libs|services)\/[^/]+)\/(?:prisma|migrations)\//
 

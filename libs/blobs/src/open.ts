@@ -1,4 +1,5 @@
 import { DirectoryBlobStore } from './directory.ts'
+import { MeasuredBlobStore } from './measured.ts'
 import type { S3Config } from './s3.ts'
 import type { BlobStore } from './store.ts'
 
@@ -33,17 +34,17 @@ export function parseBlobStore(text: string): BlobStoreConfig {
 }
 
 /**
- * Opens the store that a configuration, or the text of `BLOB_STORE`, describes. `start()` makes it ready for use. The
+ * Opens the store that a configuration, or the text of `BLOB_STORE`, describes; its operations are measured. `start()` makes it ready for use. The
  * S3 SDK is loaded only for a bucket.
  */
 export async function openBlobStore(config: BlobStoreConfig | string): Promise<BlobStore> {
   if (typeof config === 'string') return openBlobStore(parseBlobStore(config))
   switch (config.kind) {
     case 'directory':
-      return new DirectoryBlobStore(config.root)
+      return new MeasuredBlobStore(new DirectoryBlobStore(config.root))
     case 's3': {
       const { S3BlobStore } = await import('./s3.ts')
-      return new S3BlobStore(config)
+      return new MeasuredBlobStore(new S3BlobStore(config))
     }
   }
 }

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import type { SecureContext } from 'node:tls'
 import {
   CopyObjectCommand,
   DeleteObjectCommand,
@@ -11,6 +12,7 @@ import {
   S3ServiceException,
 } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
+import { explained } from '@restante/service/engines'
 import { Digest } from './digest.ts'
 import { BlobNotFoundError } from './errors.ts'
 import { parseName, parsePrefix } from './names.ts'
@@ -27,6 +29,8 @@ export interface S3Config {
   readonly pathStyle: boolean
   /** Default: wherever the AWS SDK looks (environment, shared files, role of the machine). */
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string }
+  /** The authorities that the endpoint's certificate is accepted from. Default: the public ones. */
+  readonly trust?: { readonly secureContext: SecureContext } | undefined
 }
 
 /**
@@ -52,13 +56,24 @@ export class S3BlobStore implements BlobStore {
     this.#client = new S3Client({
       region: config.region,
       forcePathStyle: config.pathStyle,
-      requestHandler: TIMEOUTS,
+      requestHandler: {
+        ...TIMEOUTS,
+        ...(config.trust && { httpsAgent: { secureContext: config.trust.secureContext } }),
+      },
       // Newer checksum headers only where a call requires them: many S3-compatible servers refuse them.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
       ...(config.endpoint !== undefined && { endpoint: config.endpoint }),
       ...(config.credentials && { credentials: config.credentials }),
     })
+    const usesTls = config.endpoint?.startsWith('https:') ?? true
+    this.#client.middlewareStack.add(
+      (next) => (args) =>
+        next(args).catch((error: unknown) => {
+          throw explained('The object store', usesTls, error)
+        }),
+      { step: 'initialize', name: 'explain failures of TLS and authentication' },
+    )
   }
 
   async start(): Promise<void> {}

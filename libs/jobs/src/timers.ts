@@ -1,8 +1,10 @@
 import { within } from '@restante/service/concurrency'
+import type { RedisAddress } from '@restante/service/connections'
 import type { Transactional } from '@restante/service/database'
 import type { Component } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
 import { Schedule } from './schedule.ts'
+import { countFromZero, queueUp } from './state/telemetry.ts'
 import { Attempts, type Handler, type WorkOptions } from './working/attempt.ts'
 import { Poller } from './working/poller.ts'
 import { Queues, type TimerJob } from './working/queues.ts'
@@ -10,7 +12,7 @@ import { Queues, type TimerJob } from './working/queues.ts'
 export interface TimersOptions {
   readonly db: Transactional
   /** The Redis of the queues (`noeviction`) and the prefix of its keys; one prefix per service. */
-  readonly redis: { readonly url: string; readonly prefix: string }
+  readonly redis: RedisAddress & { readonly prefix: string }
   readonly log: Logger
   /** Poll interval for due timers. Default 250. */
   readonly pollMs?: number
@@ -69,6 +71,7 @@ export class Timers<Kinds extends object> extends Schedule<Kinds> implements Com
     handler: Handler<Kinds[Kind]>,
   ): void {
     if (this.#works.has(kind)) throw new Error(`Timers of kind ${kind} have a handler already.`)
+    countFromZero(kind)
     const attempts = new Attempts(this.#options.db, this.#options.log, options, handler)
     this.#works.set(kind, {
       concurrency: options.concurrency,
@@ -81,6 +84,7 @@ export class Timers<Kinds extends object> extends Schedule<Kinds> implements Com
   async start(): Promise<void> {
     const { db, redis, log } = this.#options
     if (this.#works.size === 0) return
+    queueUp.set(0)
     const queues = new Queues({ ...redis, log })
     for (const [kind, { concurrency, make }] of this.#works)
       queues.open(kind, concurrency, (job) => make(job, this.#stopping.signal))

@@ -1,4 +1,6 @@
-import { AttemptsExhaustedError, LeaseLostError } from '../src/index.ts'
+import { createLogger } from '@restante/service/telemetry'
+import { register } from 'prom-client'
+import { AttemptsExhaustedError, LeaseLostError, Timers } from '../src/index.ts'
 import { ago, ahead, at, effect, never, Stack, signal, until } from './stack.ts'
 
 describe('an attempt', () => {
@@ -29,6 +31,18 @@ describe('an attempt', () => {
       [1, new Error('failure 1')],
       [2, new Error('failure 2')],
     ])
+  })
+
+  it('is counted by outcome from 0 on, so that an increase shows the first one', async () => {
+    const timers = new Timers<{ counted: Record<string, never> }>({
+      db: stack.db,
+      redis: { url: 'redis://127.0.0.1:9', prefix: stack.prefix },
+      log: createLogger({ service: 'jobs-test', level: 'silent' }),
+    })
+    timers.work('counted', { concurrency: 1, attemptMs: 5_000, retry: never }, async () => {})
+    const { values = [] } = (await register.getSingleMetric('restante_timers_attempts_total')?.get()) ?? {}
+    const counted = values.filter(({ labels }) => labels['kind'] === 'counted')
+    expect(counted.map(({ labels, value }) => [labels['outcome'], value])).toContainEqual(['given_up', 0])
   })
 
   it('leaves nothing when its effect fails half-way', async () => {

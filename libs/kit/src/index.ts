@@ -11,6 +11,7 @@ export {
   type ServiceConfiguration,
   together,
 } from './configuration/configuration.ts'
+export { type DescribedVariable, describeVariables } from './configuration/described.ts'
 export { type Operator, operatorOf, operatorVariables } from './configuration/operator.ts'
 export { type PeerAddress, Peers, peersOf, peerVariables } from './configuration/peers.ts'
 export { defineService, runService, type ServiceDefinition } from './define-service.ts'

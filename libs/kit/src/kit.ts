@@ -1,6 +1,6 @@
 import { type TopicDefinition, topics } from '@restante/contracts/events'
 import { type ServiceName, VERSION } from '@restante/contracts/vocabulary'
-import { Kafka, MarkSweeper, Outbox, Relay, TopicsCheck } from '@restante/messaging'
+import { DeadLetterBacklog, Kafka, MarkSweeper, Outbox, Relay, TopicsCheck } from '@restante/messaging'
 import type { Database } from '@restante/service/database'
 import {
   confirmWith,
@@ -41,6 +41,8 @@ export type ListenOptions = Partial<ListenerOptions> & Pick<ListenerOptions, 'ha
 /** A component that consumes topics: a consumer or a projection. */
 interface TopicReader {
   readonly topics: readonly TopicDefinition[]
+  /** Its consumer group. */
+  readonly group: string
 }
 
 /**
@@ -57,6 +59,7 @@ export class Kit<N extends ServiceName, P extends ServiceName, D extends Databas
   readonly #service: Service
   readonly #clients: ReadonlyMap<ServiceName, ServiceClient<N>>
   readonly #consumed = new Set<TopicDefinition>()
+  readonly #groups: string[] = []
   #outbox: Outbox | undefined
   #isComplete = false
 
@@ -66,7 +69,7 @@ export class Kit<N extends ServiceName, P extends ServiceName, D extends Databas
     this.#config = config
     this.#service = new Service({ name, log })
     // The first component, so that metrics are available during a long start.
-    this.use(new MetricsListener(config.metrics, { ...this.#front, limits: config.http.limits }))
+    this.use(new MetricsListener(config.metrics, { version: VERSION }, { ...this.#front, limits: config.http.limits }))
     this.db = this.use(db)
     this.kafka = new Kafka({ ...config.kafka, clientId: name, log })
     this.#clients = new Map(config.peers.names.map((peer) => [peer, this.#open(peer)]))
@@ -78,7 +81,10 @@ export class Kit<N extends ServiceName, P extends ServiceName, D extends Databas
    */
   use<C extends Component>(component: C): C {
     if (this.#isComplete) throw new Error(`${component.name} cannot be added: the service is already composed`)
-    if (isTopicReader(component)) for (const topic of component.topics) this.#consumed.add(topic)
+    if (isTopicReader(component)) {
+      for (const topic of component.topics) this.#consumed.add(topic)
+      this.#groups.push(component.group)
+    }
     return this.#service.use(component)
   }
 
@@ -131,7 +137,10 @@ export class Kit<N extends ServiceName, P extends ServiceName, D extends Databas
     const produced = this.#outbox === undefined ? [] : Object.values(topics).filter(this.#isProducer)
     const all = new Set<TopicDefinition>([...this.#consumed, ...produced])
     if (all.size > 0) this.use(new TopicsCheck(this.kafka, [...all]))
-    if (this.#consumed.size > 0) this.use(new MarkSweeper({ db: this.db, log: this.log }))
+    if (this.#consumed.size > 0) {
+      this.use(new MarkSweeper({ db: this.db, log: this.log }))
+      this.use(new DeadLetterBacklog(this.kafka, this.#groups))
+    }
     this.#isComplete = true
     return this.#service
   }

@@ -17,7 +17,7 @@ describe('topics', () => {
     expect(await checkTopics(fixture.kafka, [letters, more])).toEqual([])
   })
 
-  it('keep a service unready while they are missing or different', async () => {
+  it('keep a service unready while they are missing or give less than it needs', async () => {
     await new TopicsCheck(fixture.kafka, [letters]).ready()
     await expect(new TopicsCheck(fixture.kafka, [letters, more]).ready()).rejects.toThrow('more: does not exist')
     const wider = { ...letters, partitions: 12 }
@@ -33,6 +33,12 @@ describe('topics', () => {
     await expect(new TopicsCheck(production, [letters]).ready()).rejects.toThrow(
       /1 replicas, not 3.*min\.insync\.replicas is 1/,
     )
+  })
+
+  it('leave a service ready when another release keeps them for another time, or has more partitions', async () => {
+    const other = { ...letters, retentionMs: letters.retentionMs * 2, partitions: letters.partitions - 1 }
+    expect(await checkTopics(fixture.kafka, [other])).toHaveLength(3)
+    await new TopicsCheck(fixture.kafka, [other]).ready()
   })
 
   it('get a new retention when their definition changes, and never a different number of partitions', async () => {

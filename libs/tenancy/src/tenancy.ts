@@ -47,6 +47,7 @@ export class Tenancy implements Component {
   readonly consumer: Consumer<TenancyTopic>
   /** The topics that it consumes. */
   readonly topics: readonly TenancyTopic[]
+  readonly group: string
   readonly #db: Database
   readonly #purge: PurgeInBatches | PurgeAtOnce
   readonly #tombstones: Tombstones
@@ -61,6 +62,7 @@ export class Tenancy implements Component {
     this.#tombstones = tombstones
     this.consumer = new Consumer({ kafka, db, service, topic: topics.tenancy, handlers: this.#handlers(options) })
     this.topics = this.consumer.topics
+    this.group = this.consumer.group
     this.#loop = 'atOnce' in purge ? undefined : new PurgeLoop({ db, log, batches: purge })
     const purging = this.#loop ? [this.#loop, purgeBacklog(db, log)] : []
     this.#components = [...purging, new TombstoneSweeper({ db, log }), this.consumer]

@@ -5,3 +5,5 @@ export const virusScans = new Counter({
   help: 'Scans of mail by clamd, by outcome: clean, virus, suspicious; too_large, unscannable: the mail passed without a scan; failed, unavailable: it is scanned again',
   labelNames: ['outcome'],
 })
+for (const outcome of ['clean', 'virus', 'suspicious', 'too_large', 'unscannable', 'failed', 'unavailable'])
+  virusScans.inc({ outcome }, 0)

@@ -8,7 +8,7 @@ import {
   redisVariables,
   sharedDomainVariables,
 } from '@restante/kit'
-import { env } from '@restante/service/configuration'
+import { confidential, env } from '@restante/service/configuration'
 import { z } from 'zod'
 import { acmeVariables } from './certificates/variables.ts'
 import { checkVariables } from './checks/variables.ts'
@@ -31,9 +31,9 @@ const variables = z.object({
   TRACKING_HOST: host
     .optional()
     .describe('Host that serves the images that tell of opening; without it no domain can have them'),
-  PREVIOUS_ENCRYPTION_KEYS: env
-    .list()
-    .describe('Earlier values of ENCRYPTION_KEY: what they encrypted is still read, and encrypted anew when written'),
+  PREVIOUS_ENCRYPTION_KEYS: confidential(env.list()).describe(
+    'Earlier values of ENCRYPTION_KEY: what they encrypted is still read, and encrypted anew when written',
+  ),
   ALLOW_SPECIAL_USE_DOMAINS: env
     .flag()
     .describe('Accept domains below names such as .test and .internal; for local runs'),

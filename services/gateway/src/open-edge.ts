@@ -105,7 +105,7 @@ function openTracking(kit: GatewayKit, config: Config, { openImages, limits, pee
 
 function openLimits(kit: GatewayKit, { rateLimits }: Config): RateLimits {
   const { redis, settings } = rateLimits
-  const meter = kit.use(new Meter({ url: redis.url, log: kit.log }))
+  const meter = kit.use(new Meter({ url: redis.url, trust: redis.trust, log: kit.log }))
   return new RateLimits({ meter, prefix: redis.prefix, settings })
 }
 

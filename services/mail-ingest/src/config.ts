@@ -48,6 +48,11 @@ const variables = z.object({
   SMTP_PEER_CONNECTIONS: env
     .integer(20, 100_000)
     .describe('Maximum number of open connections per client (IPv4 address, IPv6 /64)'),
+  SMTP_PROXY_NETWORKS: env
+    .networks()
+    .describe(
+      'Addresses and networks (CIDR) of load balancers; their connections, and no others, must begin with a header of the PROXY protocol, version 1 or 2, which names the client',
+    ),
   SMTP_MAX_RECIPIENTS: env
     .integer(100, 10_000)
     .describe('Maximum number of recipients per transaction; further ones get 452'),
@@ -136,6 +141,7 @@ function smtpOf(given: Given) {
         : undefined,
     maxConnections: given.SMTP_MAX_CONNECTIONS,
     peerConnections: given.SMTP_PEER_CONNECTIONS,
+    proxyNetworks: given.SMTP_PROXY_NETWORKS,
     maxRecipients: given.SMTP_MAX_RECIPIENTS,
     idleTimeoutMs: given.SMTP_IDLE_TIMEOUT,
     timeoutUnderLoadMs: given.SMTP_TIMEOUT_UNDER_LOAD,

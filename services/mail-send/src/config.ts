@@ -18,7 +18,7 @@ import {
   systemSenderVariables,
   together,
 } from '@restante/kit'
-import { env } from '@restante/service/configuration'
+import { confidential, env } from '@restante/service/configuration'
 import { z } from 'zod'
 import { tlsOf } from './delivery/routes/smarthosts/smarthost.ts'
 import type { Threshold } from './reputation/thresholds.ts'
@@ -114,7 +114,7 @@ const variables = z.object({
     .choice(['auto', 'opportunistic', 'required', 'implicit', 'none'], 'auto')
     .describe('auto: required with a login, opportunistic without; required and implicit verify the certificate'),
   SMARTHOST_USER: env.string().optional().describe('SMTP AUTH user at the smarthost'),
-  SMARTHOST_PASSWORD: env.string().optional().describe('Password at the smarthost'),
+  SMARTHOST_PASSWORD: confidential(env.string()).optional().describe('Password at the smarthost'),
   SENDER_ROUTES_FILE: env
     .string()
     .optional()

@@ -1,6 +1,7 @@
 import { defineService, runService } from '@restante/kit'
 import { SecretBox } from '@restante/service/secrets'
 import { configuration } from './config.ts'
+import { WebhookBacklog } from './delivery/backlog.ts'
 import { publicEventsConsumer } from './delivery/consumers.ts'
 import { deliveryTimers } from './delivery/worker.ts'
 import { LogSweeper } from './log/sweeper.ts'
@@ -18,6 +19,7 @@ export const service = defineService({
     const [gateway, mailIngest] = [kit.peer('gateway'), kit.peer('mail-ingest')]
     const timers = kit.use(deliveryTimers({ db, redis, log, outbound, box, gateway, mailIngest, concurrency }))
     kit.use(new LogSweeper({ db, log }))
+    kit.use(new WebhookBacklog({ db, log }))
     kit.use(publicEventsConsumer({ kafka, db, timers }))
     const tenancy = kit.use(openTenancy({ kafka, db, log, timers }))
     openRoutes(kit, config, { box, timers, tenancy })

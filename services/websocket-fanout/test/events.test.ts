@@ -4,10 +4,12 @@ import {
   deliveredEvent,
   type InboxScope,
   inboxScope,
+  Metrics,
   receivedEvent,
   type StreamClient,
   waitFor,
 } from '@restante/testkit'
+import { register } from 'prom-client'
 import { callerWith, startFanout, type Tenant, type TestFanout } from './fanout.ts'
 
 let fanout: TestFanout
@@ -52,6 +54,13 @@ async function gotBy(streams: StreamClient[], ...events: Parameters<TestFanout['
       .map((id) => known.get(id)),
   )
 }
+
+it('is measured from the event to its distribution, whether a stream wants it or not', async () => {
+  const count = async () => new Metrics(await register.metrics()).value('restante_stream_delay_seconds_count') ?? 0
+  const before = await count()
+  await fanout.publish(receivedEvent(await fanout.gateway.addInbox(await fanout.tenant())))
+  await waitFor(async () => (await count()) > before, { what: 'a measured event' })
+})
 
 describe('a stream', () => {
   it('gets nothing before its first subscribe and nothing after its last unsubscribe', async () => {

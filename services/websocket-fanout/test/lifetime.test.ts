@@ -14,6 +14,7 @@ import {
   StreamClient,
   waitFor,
 } from '@restante/testkit'
+import { register } from 'prom-client'
 import { WebSocket } from 'ws'
 import { callerWith, startFanout, type Tenant, type TestFanout } from './fanout.ts'
 
@@ -38,6 +39,11 @@ async function subscribed(secret = tenant.key): Promise<StreamClient> {
   const stream = await fanout.connect(secret)
   await stream.ask({ type: 'subscribe' })
   return stream
+}
+
+async function closesWith(code: number): Promise<number> {
+  const { values = [] } = (await register.getSingleMetric('restante_stream_closes_total')?.get()) ?? {}
+  return values.find(({ labels }) => labels['code'] === code)?.value ?? Number.NaN
 }
 
 describe('limits for frames of a client', () => {
@@ -94,7 +100,8 @@ describe('a reader that is too slow', () => {
     return socket
   }
 
-  it('is closed with 1013 once 4 MB are waiting, and delays no one else', async () => {
+  it('is closed with 1013 once 4 MB are waiting, counted once, and delays no one else', async () => {
+    const before = await closesWith(1013)
     const slow = await slowReader()
     const quick = await subscribed()
     // Kernel buffers on both sides take several megabytes before anything waits.
@@ -107,6 +114,7 @@ describe('a reader that is too slow', () => {
     const closed = once(slow, 'close')
     slow.resume()
     expect((await closed)[0]).toBe(1013)
+    expect(await closesWith(1013)).toBe(before + 1)
     await quick.close()
   }, 60_000)
 })

@@ -4,18 +4,21 @@ import type { Endpoints } from '../../stack/endpoints.ts'
 
 const RETRY_MS = 200
 
+/** Where the API is. */
+type Reachable = Pick<Endpoints, 'gatewayUrl' | 'streamUrl'>
+
 /** A client that keeps the cursor of the last event it has got, and continues from there after every break. */
 export abstract class Follower {
   readonly events: object[] = []
   protected cursor: string | undefined
-  protected readonly endpoints: Endpoints
+  protected readonly endpoints: Reachable
   protected readonly headers: Readonly<Record<string, string>>
   #stopped = false
   #running: Promise<void> = Promise.resolve()
   /** How often its connection broke, or its request failed. */
   breaks = 0
 
-  constructor(endpoints: Endpoints, key: string) {
+  constructor(endpoints: Reachable, key: string) {
     this.endpoints = endpoints
     this.headers = { authorization: `Bearer ${key}` }
   }

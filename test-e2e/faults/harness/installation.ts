@@ -6,21 +6,14 @@ import { canRun } from '@restante/local/engines/packages.ts'
 import { testKafka, WebhookReceiver, waitFor } from '@restante/testkit'
 import { START_TIMEOUT } from '../../stack/connect.ts'
 import { currentRun } from '../../stack/run.ts'
+import { present, type Sources } from '../../stack/sources.ts'
 import { System } from '../../stack/system.ts'
 import { type OutsidePeer, openPeer } from '../../support/peers.ts'
 import { describeWith } from '../../support/programs/programs.ts'
 import { createTenant, type Tenant } from '../../support/tenants.ts'
-import { Correspondent } from './correspondent.ts'
-import {
-  deadLetters,
-  deliveryIds,
-  type EventIds,
-  eventsIn,
-  publishedIn,
-  repeated,
-  storedIn,
-  VerifiedWebhooks,
-} from './counts.ts'
+import type { Correspondent } from './correspondent.ts'
+import { deadLetters, type EventIds, eventsIn, publishedIn } from './counts.ts'
+import { Ledger, severalIds } from './ledger.ts'
 import { MailSource } from './mail-source.ts'
 import { OwnEngines } from './own-engines.ts'
 import { RecoveringStream } from './recovering-stream.ts'
@@ -29,6 +22,8 @@ export interface InstallationOptions {
   /** Names the folder of its state. */
   readonly name: string
   readonly replicas?: number
+  /** The release that it starts with. Default: this one. */
+  readonly sources?: Sources
   /** Variables of every service, which override those of all installations. */
   readonly environment?: Readonly<Record<string, string>>
 }
@@ -41,8 +36,6 @@ export interface InstallationOptions {
  */
 const ENVIRONMENT = { RETRY_FOR: '1h', READY_INCLUDES_UPSTREAMS: 'false', SENDER_AUTH: 'trust-loopback' }
 const INBOXES = 20
-/** Limit for the work that is outstanding after a fault. A loaded machine needs a large part of it. */
-const SETTLE_MS = 90_000
 
 /**
  * A whole installation on engines of its own, with an organization whose mail is observed at every exit: a mail server
@@ -57,8 +50,7 @@ export class Installation {
   readonly receiver: WebhookReceiver
   readonly source: MailSource
   readonly stream: RecoveringStream
-  readonly #agents: Correspondent[] = []
-  readonly #webhooks: VerifiedWebhooks
+  readonly #ledger: Ledger
   readonly #folder: string
 
   private constructor(parts: {
@@ -78,23 +70,26 @@ export class Installation {
     this.inboxes = inboxes
     this.peer = peer
     this.receiver = receiver
-    this.#webhooks = new VerifiedWebhooks(receiver, secret)
     this.#folder = folder
     const { endpoints } = system
-    this.source = new MailSource({ endpoints, host: peer.server.host, domain: peer.domain, inboxes })
+    const smtp = { host: '127.0.0.1', port: endpoints.smtpPort }
+    this.source = new MailSource({ smtp, host: peer.server.host, domain: peer.domain, inboxes })
+    this.#ledger = new Ledger({ tenant, inboxes, source: this.source, server: peer.server, receiver, secret })
     this.stream = new RecoveringStream(endpoints, tenant.key).start()
   }
 
-  static async start({ name, replicas = 1, environment }: InstallationOptions): Promise<Installation> {
+  static async start(options: InstallationOptions): Promise<Installation> {
+    const { name, replicas = 1, sources = present, environment } = options
     const folder = `${currentRun().folder}-${name}`
-    const engines = await OwnEngines.start(folder)
+    const engines = await OwnEngines.start(folder, sources)
     const started: { stop(): Promise<void> }[] = [engines]
     try {
       const { resources } = engines
       const variables = { ...ENVIRONMENT, ...environment }
-      const system = await System.start(folder, { resources, replicas, supervised: true, environment: variables })
+      const shape = { resources, replicas, sources, supervised: true }
+      const system = await System.start(folder, { ...shape, environment: variables })
       started.unshift(system)
-      const [tenant, peer] = await Promise.all([createTenant(system.endpoints), openPeer(system.endpoints)])
+      const [tenant, peer] = await Promise.all([createTenant(system.endpoints, sources), openPeer(system.endpoints)])
       const inboxes = await Promise.all(
         Array.from({ length: INBOXES }, async () => (await tenant.client.inboxes.create({})).inboxId),
       )
@@ -109,9 +104,7 @@ export class Installation {
 
   /** Starts an agent that replies to incoming mail. */
   startAgent(): Correspondent {
-    const agent = new Correspondent(this.tenant, this.inboxes, `Agent ${this.#agents.length}`).start()
-    this.#agents.push(agent)
-    return agent
+    return this.#ledger.startAgent()
   }
 
   /** Kills a service, which is restarted. Resolves when it is ready. */
@@ -131,43 +124,26 @@ export class Installation {
   }
 
   /** Resolves when everything that was sent so far is fully processed, or when the time limit is reached. */
-  async settle(): Promise<void> {
-    const wanted = this.source.accepted.length
-    await waitFor(() => this.eventsInWebhooks().size >= wanted, {
-      what: `${wanted} mails at the webhook`,
-      timeout: SETTLE_MS,
-      interval: 500,
-    }).catch(() => undefined)
-    await waitFor(() => this.#replies.every(({ text }) => this.#outside(text).length > 0), {
-      what: 'the replies outside',
-      timeout: SETTLE_MS,
-      interval: 200,
-    }).catch(() => undefined)
+  settle(): Promise<void> {
+    return this.#ledger.settle()
   }
 
   /** Expects that everything received and sent since the start of the installation has reached its destination once. */
   async expectEverything(): Promise<void> {
     await this.settle()
-    expect(await this.count()).toEqual(this.expected(this.source.accepted.length))
+    expect(await this.count()).toEqual(this.expected())
     expect(await this.countReplies()).toEqual(this.expectedReplies())
   }
 
   /** Counts the received mail at each step of its processing. */
   async count() {
-    const sent = this.source.accepted
-    const stored = (await Promise.all(this.inboxes.map((inbox) => storedIn(this.tenant, inbox)))).flat()
-    const present = new Set(stored)
-    const events = await publishedIn(this.kafka(), sent.length)
+    const { accepted } = this.source
+    const events = await publishedIn(this.kafka(), accepted.length)
     const webhooks = this.eventsInWebhooks()
     return {
-      accepted: sent.length,
-      stored: present.size,
-      storedTwice: repeated(stored),
-      notStored: sent.map(({ id }) => id).filter((id) => !present.has(id)),
+      ...(await this.#ledger.count()),
       published: events.size,
       publishedTwice: severalIds(events),
-      delivered: webhooks.size,
-      deliveredUnderSeveralIds: severalIds(deliveryIds(this.receiver)),
       differingIds: [...webhooks].filter(([id, ids]) => !agree(ids, events.get(id))).map(([id]) => id),
       deadLetters: await deadLetters(this.kafka()),
       deaths: this.system.processes().flatMap(({ name, deaths }) => deaths.map((how) => `${name}: ${how}`)),
@@ -175,16 +151,12 @@ export class Installation {
   }
 
   /** The result of `count` when nothing is lost or duplicated, and no process died without being killed. */
-  expected(mails: number) {
+  expected() {
+    const published = this.source.accepted.length
     return {
-      accepted: mails,
-      stored: mails,
-      storedTwice: [],
-      notStored: [],
-      published: mails,
+      ...this.#ledger.expected(),
+      published,
       publishedTwice: [],
-      delivered: mails,
-      deliveredUnderSeveralIds: [],
       differingIds: [],
       deadLetters: 0,
       deaths: [],
@@ -192,58 +164,27 @@ export class Installation {
   }
 
   /** Counts the replies of the agents at each step of their processing. */
-  async countReplies() {
-    const replies = this.#replies
-    const labels = await Promise.all(
-      replies.map(async ({ inboxId, messageId }) => {
-        const message = await waitFor(
-          async () => {
-            const found = await this.tenant.client.inboxes.messages.get(inboxId, messageId)
-            return found.labels.includes('delivered') && found
-          },
-          { what: `${messageId} to be delivered`, timeout: 30_000, interval: 200 },
-        )
-        return message.labels
-      }),
-    )
-    return {
-      sent: replies.length,
-      arrived: replies.filter(({ text }) => this.#outside(text).length > 0).length,
-      // A peer may receive the same mail twice when its 250 was lost, but never two mails.
-      underSeveralIds: replies.filter(({ text }) => new Set(this.#outside(text)).size > 1).length,
-      delivered: labels.length,
-    }
+  countReplies() {
+    return this.#ledger.countReplies()
   }
 
   /** The result of `countReplies` when each reply was delivered and reported as delivered. */
   expectedReplies() {
-    const replies = this.#replies.length
-    return { sent: replies, arrived: replies, underSeveralIds: 0, delivered: replies }
-  }
-
-  get #replies() {
-    return this.#agents.flatMap(({ replies }) => replies)
-  }
-
-  /** Ids of the delivered mails with that text. */
-  #outside(text: string): string[] {
-    return this.peer.server.mails
-      .filter(({ parsed }) => parsed.text?.startsWith(`${text}\n`))
-      .map(({ parsed }) => parsed.messageId ?? '')
+    return this.#ledger.expectedReplies()
   }
 
   /** Deliveries that the receiver got again after it had accepted them. */
   deliveredTwice(): string[] {
-    return repeated(this.receiver.taken)
+    return this.#ledger.deliveredTwice()
   }
 
   /** Replies that were delivered more than once. */
   arrivedTwice(): string[] {
-    return repeated(this.peer.server.mails.map(({ parsed }) => parsed.messageId ?? ''))
+    return this.#ledger.arrivedTwice()
   }
 
   eventsInWebhooks(): EventIds {
-    return this.#webhooks.events()
+    return this.#ledger.eventsInWebhooks()
   }
 
   eventsOnStream(): EventIds {
@@ -267,10 +208,6 @@ export class Installation {
 
 function agree(some: ReadonlySet<string>, others: ReadonlySet<string> = new Set()): boolean {
   return [...some].every((id) => others.has(id))
-}
-
-function severalIds(events: EventIds): string[] {
-  return [...events].filter(([, ids]) => ids.size > 1).map(([id]) => id)
 }
 
 /** Engines and services of its own, with the time that they need to start. */

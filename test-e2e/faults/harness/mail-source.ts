@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createTransport, type Transporter } from 'nodemailer'
 import type SMTPPool from 'nodemailer/lib/smtp-pool'
-import type { Endpoints } from '../../stack/endpoints.ts'
 import { atRate } from '../../support/open-loop.ts'
 
 export interface MailSourceOptions {
-  readonly endpoints: Endpoints
+  /** The system's SMTP server. */
+  readonly smtp: { readonly host: string; readonly port: number }
   /** The peer that the mails come from. */
   readonly host: string
   readonly domain: string
@@ -43,8 +43,7 @@ export class MailSource {
       pool: true,
       maxConnections: CONNECTIONS,
       maxMessages: Number.POSITIVE_INFINITY,
-      host: '127.0.0.1',
-      port: options.endpoints.smtpPort,
+      ...options.smtp,
       localAddress: options.host,
       secure: false,
       ignoreTLS: true,

@@ -1,16 +1,16 @@
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { SERVICES } from '@restante/contracts/vocabulary'
-import { databaseUrl, prepareDatabases } from '@restante/local/databases.ts'
+import { createDatabases, databaseUrl } from '@restante/local/databases.ts'
 import { bring, type Engine, type EngineName, engineNames } from '@restante/local/engines/engine.ts'
 import { engineUrls, native, removeEngineData } from '@restante/local/engines/engines.ts'
 import { ensurePrograms } from '@restante/local/engines/packages.ts'
 import { listens } from '@restante/local/processes.ts'
 import { readSettings, type Settings } from '@restante/local/settings.ts'
-import { prepareTopics } from '@restante/local/topics.ts'
 import { freePort, waitFor } from '@restante/testkit'
 import { byService } from '../../stack/by-service.ts'
 import type { Resources } from '../../stack/resources.ts'
+import type { Sources } from '../../stack/sources.ts'
 
 /** PostgreSQL, Redis and Kafka of one test file, which may kill them. */
 export class OwnEngines {
@@ -24,8 +24,8 @@ export class OwnEngines {
     this.#engines = engines
   }
 
-  /** Resolves when they answer, with the databases and topics of every service. */
-  static async start(folder: string): Promise<OwnEngines> {
+  /** Resolves when they answer, with the databases and topics of every service as a release makes them. */
+  static async start(folder: string, sources: Sources): Promise<OwnEngines> {
     await ensurePrograms(engineNames)
     const settings = await settingsOf(path.join(folder, 'engines'))
     const [postgres, redis, kafka] = await Promise.all(engineNames.map((name) => native[name](settings)))
@@ -41,8 +41,8 @@ export class OwnEngines {
     const engines = new OwnEngines(resources, settings, { postgres, redis, kafka })
     try {
       await Promise.all(engineNames.map((name) => bring(engines.#engines[name])))
-      await prepareDatabases(urls.DATABASE_URL, SERVICES)
-      await prepareTopics(urls.KAFKA_BROKERS)
+      await createDatabases(urls.DATABASE_URL, SERVICES)
+      await sources.prepare(resources)
     } catch (error) {
       await engines.stop()
       throw error

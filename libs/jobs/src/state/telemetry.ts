@@ -15,6 +15,13 @@ export const attemptsEnded = new Counter({
   help: 'Attempts by outcome: completed, retry, given_up, lost (the lease), interrupted (by a shutdown), unknown',
   labelNames: ['kind', 'outcome'],
 })
+const OUTCOMES = ['completed', 'retry', 'given_up', 'lost', 'interrupted', 'unknown']
+
+/** Begins the counter of a kind at 0: a series that began with the first attempt would hide it from `increase()`. */
+export function countFromZero(kind: string): void {
+  for (const outcome of OUTCOMES) attemptsEnded.inc({ kind, outcome }, 0)
+}
+
 export const startDelay = new Histogram({
   name: 'restante_timers_start_delay_seconds',
   help: 'Time from when a timer was due to the start of its attempt',
@@ -31,3 +38,5 @@ export const queueUp = new Gauge({
   name: 'restante_timers_queue_up',
   help: '1 while the Redis of the queues answers; timers wait in PostgreSQL while it is 0',
 })
+// A process that runs no timers uses no queues, and must not look like one without Redis.
+queueUp.remove()

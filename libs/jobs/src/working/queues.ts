@@ -1,5 +1,5 @@
 import { within } from '@restante/service/concurrency'
-import { REDIS_DISCONNECT_MS } from '@restante/service/connections'
+import { REDIS_DISCONNECT_MS, type RedisAddress, redisError, redisTls } from '@restante/service/connections'
 import type { Logger } from '@restante/service/telemetry'
 import { Queue, Worker } from 'bullmq'
 import { Redis, type RedisOptions } from 'ioredis'
@@ -12,8 +12,7 @@ export interface TimerJob {
   readonly lease: string
 }
 
-export interface QueuesOptions {
-  readonly url: string
+export interface QueuesOptions extends RedisAddress {
   /** Prefix of every key. */
   readonly prefix: string
   readonly log: Logger
@@ -78,9 +77,10 @@ export class Queues {
       enableAutoPipelining: true,
       keepAlive: 10_000,
       disconnectTimeout: REDIS_DISCONNECT_MS,
+      ...redisTls(options),
     })
     this.#redis.on('ready', () => this.#up())
-    this.#redis.on('error', (error) => this.#down(error))
+    this.#redis.on('error', (error) => this.#down(redisError(options.url, error)))
     this.#redis.on('close', () => this.#down(new Error('the connection closed')))
   }
 

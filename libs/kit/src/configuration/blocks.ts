@@ -1,8 +1,9 @@
 import { isIP } from 'node:net'
-import { parseBlobStore } from '@restante/blobs'
+import { type BlobStoreConfig, parseBlobStore } from '@restante/blobs'
 import { displayName } from '@restante/contracts/operations'
 import { type ServiceName, USERNAME } from '@restante/contracts/vocabulary'
 import { env } from '@restante/service/configuration'
+import type { EngineTrust } from '@restante/service/engines'
 import { messageOf } from '@restante/service/errors'
 import { z } from 'zod'
 
@@ -14,14 +15,24 @@ export const callerVariables = {
   configure: (given: { CALLER_KEY: string }) => ({ callerKey: given.CALLER_KEY }),
 }
 
-const redisUrl = env.url().describe('Redis of work queues and leases; it must keep what it holds (noeviction)')
+const redisUrl = env
+  .confidentialUrl()
+  .describe(
+    'Redis of work queues and leases; it must keep what it holds (noeviction); over TLS rediss://user:password@host',
+  )
 const redisPrefix = env.string('restante').describe('Prefix of every key in Redis; the name of the service follows it')
+
+/** What blocks about engines need of the common ones. */
+interface Common {
+  readonly service: ServiceName
+  readonly engineTrust: EngineTrust | undefined
+}
 
 /** The Redis of work queues and leases. Every key of the service begins with the prefix and the service's name. */
 export const redisVariables = {
   variables: z.object({ REDIS_URL: redisUrl, REDIS_PREFIX: redisPrefix }),
-  configure: (given: { REDIS_URL: string; REDIS_PREFIX: string }, { service }: { readonly service: ServiceName }) => ({
-    redis: { url: given.REDIS_URL, prefix: `${given.REDIS_PREFIX}:${service}` },
+  configure: (given: { REDIS_URL: string; REDIS_PREFIX: string }, { service, engineTrust: trust }: Common) => ({
+    redis: { url: given.REDIS_URL, prefix: `${given.REDIS_PREFIX}:${service}`, trust },
   }),
 }
 
@@ -29,14 +40,17 @@ export const redisVariables = {
 export const redisCacheVariables = {
   variables: z.object({
     REDIS_URL: redisUrl.optional(),
-    REDIS_CACHE_URL: env.url().optional().describe('Redis of the counters of rate limits; default: REDIS_URL'),
+    REDIS_CACHE_URL: env
+      .confidentialUrl()
+      .optional()
+      .describe('Redis of the counters of rate limits; default: REDIS_URL'),
     REDIS_PREFIX: redisPrefix,
   }),
   configure: (
     given: { REDIS_URL?: string | undefined; REDIS_CACHE_URL?: string | undefined; REDIS_PREFIX: string },
-    { service }: { readonly service: ServiceName },
+    { service, engineTrust: trust }: Common,
   ) => ({
-    redisCache: { url: given.REDIS_CACHE_URL ?? given.REDIS_URL, prefix: `${given.REDIS_PREFIX}:${service}` },
+    redisCache: { url: given.REDIS_CACHE_URL ?? given.REDIS_URL, prefix: `${given.REDIS_PREFIX}:${service}`, trust },
   }),
 }
 
@@ -62,7 +76,9 @@ export const blobVariables = {
   variables: z.object({
     BLOB_STORE: blobStore.describe('directory:/path or s3://bucket/prefix; the same for mail-ingest and mail-send'),
   }),
-  configure: (given: { BLOB_STORE: z.output<typeof blobStore> }) => ({ blobStore: given.BLOB_STORE }),
+  configure: ({ BLOB_STORE: store }: { BLOB_STORE: BlobStoreConfig }, { engineTrust: trust }: Common) => ({
+    blobStore: store.kind === 's3' ? { ...store, trust } : store,
+  }),
 }
 
 /** The key of page tokens. */
@@ -171,7 +187,9 @@ export const systemSenderVariables = {
 export const returnPathVariables = {
   variables: z.object({
     BOUNCE_DOMAIN: env.string().optional().describe('Domain of the return paths; default: bounces.<DEFAULT_DOMAIN>'),
-    RETURN_PATH_SECRET: env.secret().describe('Key that signs return paths; the same in mail-ingest and mail-send'),
+    RETURN_PATH_SECRET: env
+      .secret({ shared: true })
+      .describe('Key that signs return paths; the same in mail-ingest and mail-send'),
   }),
   configure: (
     given: { BOUNCE_DOMAIN?: string | undefined; RETURN_PATH_SECRET: string },

@@ -1,6 +1,8 @@
 import { SERVICES, type ServiceName } from '@restante/contracts/vocabulary'
-import { kafkaConfiguration, kafkaVariables } from '@restante/messaging'
+import { kafkaConfiguration, kafkaProblems, kafkaVariables } from '@restante/messaging'
 import { env } from '@restante/service/configuration'
+import { databaseUrl } from '@restante/service/database'
+import { engineVariables } from '@restante/service/engines'
 import type { MetricsAddress } from '@restante/service/http'
 import { z } from 'zod'
 
@@ -9,12 +11,12 @@ const FIRST_PORT = 3000
 
 /** The database of a service; also read by programs of the operator. */
 export const databaseVariables = z.object({
-  DATABASE_URL: env.url().describe('PostgreSQL database of this service'),
-  DATABASE_DIRECT_URL: env
-    .url()
+  DATABASE_URL: databaseUrl().describe('PostgreSQL database of this service; sslmode=verify-full in it requires TLS'),
+  DATABASE_DIRECT_URL: databaseUrl()
     .optional()
     .describe('URL of the same database that bypasses a transaction pooler, if DATABASE_URL is that of one'),
   DATABASE_POOL_SIZE: env.integer(6, 1_000).describe('PostgreSQL connections of this process'),
+  ...engineVariables.shape,
 })
 
 const commonEnvironment = z.object({
@@ -56,7 +58,7 @@ export type CommonEnvironment = z.output<typeof commonEnvironment>
 /** The variables that every service reads. */
 export function commonBlock(name: ServiceName) {
   const port = env.port(FIRST_PORT + SERVICES.indexOf(name)).describe('HTTP port of this service')
-  return { variables: commonEnvironment.extend({ PORT: port }), configure: commonConfiguration }
+  return { variables: commonEnvironment.extend({ PORT: port }), check: kafkaProblems, configure: commonConfiguration }
 }
 
 function commonConfiguration(environment: CommonEnvironment) {
@@ -82,7 +84,9 @@ function commonConfiguration(environment: CommonEnvironment) {
       url: environment.DATABASE_URL,
       directUrl: environment.DATABASE_DIRECT_URL,
       poolSize: environment.DATABASE_POOL_SIZE,
+      trust: environment.ENGINE_CA_FILE,
     },
+    engineTrust: environment.ENGINE_CA_FILE,
     kafka: kafkaConfiguration(environment),
     shutdownGraceMs: environment.SHUTDOWN_GRACE,
   }

@@ -112,7 +112,7 @@ export function configurationOf<N extends ServiceName, P extends ServiceName>(
       }
       return { problems: [], given: { ...own.given, peers: peersOf(names, others.given) } }
     },
-    check: () => [],
+    check: common.check,
     configure: (given) => ({ service: name, ...common.configure(given), peers: given.peers }),
   })
 }

@@ -1,7 +1,7 @@
-import { readEnvironment } from '@restante/service/configuration'
+import { ConfigurationError, readEnvironment } from '@restante/service/configuration'
 import { messageOf } from '@restante/service/errors'
 import { createLogger } from '@restante/service/telemetry'
-import { kafkaConfiguration, kafkaVariables } from '../kafka/configuration.ts'
+import { kafkaConfiguration, kafkaProblems, kafkaVariables } from '../kafka/configuration.ts'
 import { Kafka } from '../kafka/kafka.ts'
 
 /**
@@ -9,8 +9,14 @@ import { Kafka } from '../kafka/kafka.ts'
  */
 export function kafkaFromEnvironment(clientId: string): Kafka {
   try {
-    const config = kafkaConfiguration(readEnvironment(kafkaVariables, process.env))
-    return new Kafka({ ...config, clientId, log: createLogger({ service: clientId, level: 'silent' }) })
+    const given = readEnvironment(kafkaVariables, process.env)
+    const problems = kafkaProblems(given)
+    if (problems.length > 0) throw new ConfigurationError(problems)
+    return new Kafka({
+      ...kafkaConfiguration(given),
+      clientId,
+      log: createLogger({ service: clientId, level: 'silent' }),
+    })
   } catch (error) {
     return fail(messageOf(error))
   }

@@ -46,6 +46,16 @@ export class Assignment {
     return [...this.#owned.values()].filter(({ partition }) => partition.paused).length
   }
 
+  /** How many records are written and not finished, by topic, as of the last fetch of each partition. */
+  get lag(): ReadonlyMap<string, number> {
+    const byTopic = new Map<string, number>()
+    for (const { topic, partition } of this.#owned.values()) {
+      const name = this.#options.nameOf(topic)
+      byTopic.set(name, (byTopic.get(name) ?? 0) + partition.lag)
+    }
+    return byTopic
+  }
+
   /** When the oldest unfinished record was written; `undefined` when there is none. */
   get oldest(): number | undefined {
     const times = [...this.#owned.values()]
@@ -63,7 +73,8 @@ export class Assignment {
     // and then commit for partitions that have another owner.
     this.#commit = payload.commitOffsetsIfNecessary
     const records = batch.messages.map((message) => toRecord(topic, batch.partition, message))
-    this.#partition(batch.topic, batch.partition).take(records, Number(batch.lastOffset()), this.#options.onSkipped)
+    const to = { last: Number(batch.lastOffset()), end: Number(batch.highWatermark) }
+    this.#partition(batch.topic, batch.partition).take(records, to, this.#options.onSkipped)
   }
 
   /**

@@ -151,7 +151,9 @@ export class Consumer<T extends TopicDefinition> implements Component {
         const oldest = this.#assignment?.oldest
         return oldest === undefined ? 0 : Math.max(0, Date.now() - oldest) / 1_000
       },
+      lagRecords: () => this.#lagRecords(),
       pausedPartitions: () => this.#assignment?.pausedPartitions ?? 0,
+      joined: () => this.#assignment !== undefined,
     })
     this.#running = this.#supervise()
   }
@@ -185,6 +187,12 @@ export class Consumer<T extends TopicDefinition> implements Component {
   async deliver(record: ConsumedRecord): Promise<void> {
     if (!this.#processor.accepts(record)) return this.#reporter.skipped()
     await this.#processor.process([record], { signal: this.#stop.signal, pause: () => () => {} })
+  }
+
+  /** Topics of which nothing was fetched yet have 0. */
+  #lagRecords(): ReadonlyMap<string, number> {
+    const none = this.topics.map(({ name }) => [name, 0] as const)
+    return new Map([...none, ...(this.#assignment?.lag ?? [])])
   }
 
   get #drainMs(): number {

@@ -35,6 +35,8 @@ export class Partition implements PausablePartition {
   readonly #working = new Set<Promise<void>>()
   #bytes = 0
   #next: number | undefined
+  /** Offset after the last record of the topic, as of the last fetch. */
+  #end = 0
   #pauses = 0
   #paused = false
 
@@ -62,8 +64,18 @@ export class Partition implements PausablePartition {
     return first ?? this.#next
   }
 
-  /** Accepts the records of one fetch; `lastOffset` may be beyond the last of them. */
-  take(records: readonly ConsumedRecord[], lastOffset: number, skipped: () => void): void {
+  /** How many records are written and not finished, as of the last fetch. */
+  get lag(): number {
+    const done = this.committable
+    return done === undefined ? 0 : Math.max(0, this.#end - done)
+  }
+
+  /**
+   * Accepts the records of one fetch.
+   * @param to `last`: offset of the last record, which may be beyond the last of `records`; `end`: offset after the last
+   * one of the topic's partition.
+   */
+  take(records: readonly ConsumedRecord[], to: { last: number; end: number }, skipped: () => void): void {
     if (this.signal.aborted) return
     const { processor } = this.#options
     for (const record of records) {
@@ -75,7 +87,8 @@ export class Partition implements PausablePartition {
       this.#bytes += size(record)
       this.#enqueue(record)
     }
-    this.#next = lastOffset + 1
+    this.#next = to.last + 1
+    this.#end = to.end
     this.#regulate()
     this.#options.onProgress()
   }

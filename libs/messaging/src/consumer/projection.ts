@@ -58,6 +58,7 @@ export class Projection<T extends TopicDefinition, Entity> implements Component 
   readonly name: string
   readonly stage = 'work'
   readonly topics: readonly T[]
+  readonly group: string
   readonly consumer: Consumer<T>
   readonly #options: ProjectionOptions<T, Entity>
   readonly #stop = new AbortController()
@@ -67,6 +68,7 @@ export class Projection<T extends TopicDefinition, Entity> implements Component 
     this.#options = options
     this.consumer = new Consumer<T>(options)
     this.topics = this.consumer.topics
+    this.group = this.consumer.group
     this.name = `projection ${this.consumer.group}`
   }
 

@@ -22,12 +22,23 @@ export interface DeadLetter {
 
 /** Groups that have dead letters, with their number. */
 export async function deadLetterGroups(kafka: Kafka): Promise<{ group: string; letters: number }[]> {
+  const counted = await countDeadLetters(kafka, await knownGroups(kafka))
+  return counted.filter(({ letters }) => letters > 0)
+}
+
+/** The number of dead letters of each of these groups: 0 for one that has no dead-letter topic yet. */
+export async function countDeadLetters(
+  kafka: Kafka,
+  groups: readonly string[],
+): Promise<{ group: string; letters: number }[]> {
   return kafka.administrate(async (admin) => {
-    const counted = (await groupsOf(kafka, admin)).map(async (group) => {
+    const existing = new Set(await groupsOf(kafka, admin))
+    const counted = groups.map(async (group) => {
+      if (!existing.has(group)) return { group, letters: 0 }
       const { high, low } = await bounds(kafka, admin, deadLetterTopic(group))
       return { group, letters: high - low }
     })
-    return (await Promise.all(counted)).filter(({ letters }) => letters > 0)
+    return Promise.all(counted)
   })
 }
 

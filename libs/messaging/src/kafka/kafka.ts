@@ -1,5 +1,7 @@
+import { type EngineTrust, explained } from '@restante/service/engines'
 import type { Logger } from '@restante/service/telemetry'
-import kafkajs, { type Admin, type Consumer, type ConsumerConfig, type Producer, type SASLOptions } from 'kafkajs'
+import kafkajs, { type Admin, type Consumer, type ConsumerConfig, type Producer } from 'kafkajs'
+import { type Credentials, saslOptions } from './access/sasl.ts'
 import { kafkaLogCreator } from './kafka-log.ts'
 
 export interface KafkaOptions {
@@ -7,13 +9,9 @@ export interface KafkaOptions {
   /** The name that brokers show for this process: the service's name. */
   readonly clientId: string
   readonly ssl?: boolean | undefined
-  readonly sasl?:
-    | {
-        readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512'
-        readonly username: string
-        readonly password: string
-      }
-    | undefined
+  /** The authorities that the brokers' certificates are accepted from. Default: the public ones. */
+  readonly trust?: EngineTrust | undefined
+  readonly sasl?: Credentials | undefined
   /** Replicas that topics must have, and how many of them must hold a record before it counts as written. */
   readonly replication: number
   readonly minInsyncReplicas: number
@@ -43,18 +41,24 @@ const RETRY = { retries: 5, initialRetryTime: 100, maxRetryTime: 2_000 }
 export class Kafka {
   readonly log: Logger
   readonly durability: Durability
+  /** The name that brokers show for this process. */
+  readonly clientId: string
   readonly #client: kafkajs.Kafka
   readonly #prefix: string
+  readonly #tls: boolean
 
   constructor(options: KafkaOptions) {
     this.log = options.log
     this.durability = { replication: options.replication, minInsyncReplicas: options.minInsyncReplicas }
+    this.clientId = options.clientId
     this.#prefix = options.topicPrefix ?? ''
+    const { trust, ssl = false, sasl } = options
+    this.#tls = ssl
     this.#client = new kafkajs.Kafka({
       brokers: [...options.brokers],
       clientId: options.clientId,
-      ssl: options.ssl ?? false,
-      ...(options.sasl && { sasl: saslOptions(options.sasl) }),
+      ssl: ssl && trust !== undefined ? { secureContext: trust.secureContext } : ssl,
+      ...(sasl && { sasl: saslOptions(sasl, trust) }),
       connectionTimeout: 5_000,
       requestTimeout: REQUEST_TIMEOUT_MS,
       retry: RETRY,
@@ -75,38 +79,34 @@ export class Kafka {
 
   /** A producer that keeps order and does not duplicate on its own retries: idempotent, one request in flight. */
   producer(): Producer {
-    return this.#client.producer({
+    const producer = this.#client.producer({
       idempotent: true,
       maxInFlightRequests: 1,
       allowAutoTopicCreation: false,
       retry: { ...RETRY, retries: 3, maxRetryTime: 1_000 },
     })
+    return { ...producer, connect: () => this.#explained(producer.connect()) }
   }
 
   consumer(options: ConsumerConfig): Consumer {
-    return this.#client.consumer({ allowAutoTopicCreation: false, ...options })
+    const consumer = this.#client.consumer({ allowAutoTopicCreation: false, ...options })
+    return { ...consumer, connect: () => this.#explained(consumer.connect()) }
   }
 
   /** Connects an admin client for the duration of `work`. */
   async administrate<T>(work: (admin: Admin) => Promise<T>): Promise<T> {
     const admin = this.#client.admin({ retry: RETRY })
     try {
-      await admin.connect()
+      await this.#explained(admin.connect())
       return await work(admin)
     } finally {
       await admin.disconnect()
     }
   }
-}
 
-function saslOptions(sasl: NonNullable<KafkaOptions['sasl']>): SASLOptions {
-  const { username, password } = sasl
-  switch (sasl.mechanism) {
-    case 'plain':
-      return { mechanism: 'plain', username, password }
-    case 'scram-sha-256':
-      return { mechanism: 'scram-sha-256', username, password }
-    case 'scram-sha-512':
-      return { mechanism: 'scram-sha-512', username, password }
+  #explained<T>(connection: Promise<T>): Promise<T> {
+    return connection.catch((error: unknown) => {
+      throw explained('Kafka', this.#tls, error)
+    })
   }
 }

@@ -18,6 +18,16 @@ export const outboxRefused = new Counter({
   help: 'Events that Kafka rejects permanently, parked in the outbox',
   labelNames: ['topic'],
 })
+export const outboxParked = new Gauge({
+  name: 'restante_outbox_parked_rows',
+  help: 'Events that Kafka rejected permanently and that wait for an operator; reported by the leading relay',
+})
+export const outboxLeading = new Gauge({
+  name: 'restante_outbox_leading',
+  help: '1 in the process whose relay publishes the events of the service, 0 in its stand-bys',
+})
+// A service that publishes nothing has no relay, and must not look like one without a leader.
+outboxLeading.remove()
 export const handled = new Counter({
   name: 'restante_consumer_events_total',
   help: 'Events by outcome: handled, duplicate, skipped (unknown type, or a replay for another group), dead_letter',
@@ -39,19 +49,38 @@ export const deadLettered = new Counter({
   help: 'Events written to the dead letters',
   labelNames: ['group', 'reason'],
 })
+export const deadLettersWaiting = new Gauge({
+  name: 'restante_dead_letters',
+  help: 'Dead letters that are stored, read twice a minute; every process of the service reports the same value',
+  labelNames: ['group'],
+})
 
 /** What a running consumer reports whenever metrics are read. */
 export interface ConsumerGauges {
   readonly group: string
   /** Age of the oldest record that was fetched and is not finished, in seconds; 0 when there is none. */
   lagSeconds(): number
+  /** By topic, as of the last fetch of each partition. */
+  lagRecords(): ReadonlyMap<string, number>
   pausedPartitions(): number
+  /** Whether it is a member of its group. */
+  joined(): boolean
 }
+
+const OUTCOMES = ['handled', 'duplicate', 'skipped', 'dead_letter']
+const FAILURE_CLASSES = ['infrastructure', 'deterministic']
+const REASONS = ['invalid', 'failed']
 
 const consumers = new Set<ConsumerGauges>()
 
-/** Includes a consumer in the gauges until the returned function is called. */
+/**
+ * Includes a consumer in the gauges until the returned function is called. Its counters begin at 0: a series that began
+ * with the first event would hide that event from `increase()`.
+ */
 export function reportConsumer(gauges: ConsumerGauges): () => void {
+  for (const outcome of OUTCOMES) handled.inc({ group: gauges.group, outcome }, 0)
+  for (const failure of FAILURE_CLASSES) retried.inc({ group: gauges.group, class: failure }, 0)
+  for (const reason of REASONS) deadLettered.inc({ group: gauges.group, reason }, 0)
   consumers.add(gauges)
   return () => consumers.delete(gauges)
 }
@@ -72,5 +101,24 @@ new Gauge({
   collect() {
     this.reset()
     for (const consumer of consumers) this.set({ group: consumer.group }, consumer.pausedPartitions())
+  },
+})
+new Gauge({
+  name: 'restante_consumer_lag_records',
+  help: 'Records that are written and not finished, in the partitions of this process, as of the last fetch',
+  labelNames: ['group', 'topic'],
+  collect() {
+    this.reset()
+    for (const consumer of consumers)
+      for (const [topic, records] of consumer.lagRecords()) this.set({ group: consumer.group, topic }, records)
+  },
+})
+new Gauge({
+  name: 'restante_consumer_joined',
+  help: '1 while the process is a member of the consumer group, 0 while it tries to join',
+  labelNames: ['group'],
+  collect() {
+    this.reset()
+    for (const consumer of consumers) this.set({ group: consumer.group }, consumer.joined() ? 1 : 0)
   },
 })

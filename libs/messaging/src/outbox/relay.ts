@@ -4,7 +4,14 @@ import { messageOf } from '@restante/service/errors'
 import type { Component } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
 import type { Kafka } from '../kafka/kafka.ts'
-import { outboxLag, outboxPublished, outboxRefused, outboxUnpublished } from '../kafka/telemetry.ts'
+import {
+  outboxLag,
+  outboxLeading,
+  outboxParked,
+  outboxPublished,
+  outboxRefused,
+  outboxUnpublished,
+} from '../kafka/telemetry.ts'
 import { Candidate } from './leadership.ts'
 import type { Outbox } from './outbox.ts'
 import { Publisher, type Refusal } from './publisher.ts'
@@ -57,6 +64,7 @@ export class Relay implements Component {
 
   async start(): Promise<void> {
     this.#failure = undefined
+    outboxLeading.set(0)
     this.#running = this.#run()
   }
 
@@ -99,12 +107,15 @@ export class Relay implements Component {
     const publisher = new Publisher(this.#options.kafka)
     const detach = this.#options.outbox.attach(this.#wakeup.notify)
     this.#log.info('outbox relay leadership acquired')
+    outboxLeading.set(1)
     try {
       await this.#lead(candidate, publisher)
     } finally {
       detach()
       outboxLag.reset()
       outboxUnpublished.reset()
+      outboxParked.reset()
+      outboxLeading.set(0)
       await publisher.close()
     }
   }
@@ -166,6 +177,7 @@ export class Relay implements Component {
     const [backlog] = await candidate.query(BACKLOG)
     outboxUnpublished.set(backlog?.waiting ?? 0)
     outboxLag.set(backlog?.lag ?? 0)
+    outboxParked.set(backlog?.parked ?? 0)
     const deleted = await candidate.query(DELETE_OLD, DELETE_ROWS)
     return deleted.length < DELETE_ROWS ? HOUSEKEEPING_MS : 0
   }

@@ -59,8 +59,10 @@ delete from outbox
                       limit $1))
 returning position`)
 
-export const BACKLOG = sql<{ waiting: number; lag: number }>(`
-select count(*)::int as waiting, coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as lag
+export const BACKLOG = sql<{ waiting: number; lag: number; parked: number }>(`
+select count(*)::int as waiting, coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as lag,
+       (select count(*)::int from (select from outbox
+                                    where published_at is null and refused is not null limit 10000) as refused) as parked
   from (select created_at from outbox
          where published_at is null and refused is null
          order by position limit 10000) as unpublished`)

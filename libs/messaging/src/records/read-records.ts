@@ -24,7 +24,8 @@ const FETCH_WAIT_MS = 100
 
 /**
  * Reads one partition from a position to an offset, without a consumer group's committed offsets: nothing that other
- * consumers do is affected. It is for readings on request: each joins a group of its own for its duration.
+ * consumers do is affected. It is for readings on request: each joins a group of its own for its duration, whose name
+ * begins with that of the service, as those of its consumers do: it needs no further rights at the brokers.
  * @param until the offset to stop before; it must not be above the end of the partition.
  * @throws UpstreamError when Kafka has not answered in time and nothing was read.
  */
@@ -35,7 +36,7 @@ export async function readRecords(
   limits: ReadLimits,
 ): Promise<ReadRecords> {
   if (from.offset >= until) return { records: [], next: from.offset }
-  const groupId = kafka.physical(`reader-${randomUUID()}`)
+  const groupId = kafka.physical(`${kafka.clientId}.reader-${randomUUID()}`)
   const consumer = kafka.consumer({ groupId, maxWaitTimeInMs: FETCH_WAIT_MS, minBytes: 1 })
   const reading = new Reading(from, until, limits)
   try {

@@ -96,6 +96,15 @@ export function checkTopics(
   })
 }
 
+/** @returns the same for topics that are missing, or give less than their definitions promise to producers. */
+function insufficientTopics(kafka: Kafka, definitions: readonly TopicDefinition[]): Promise<string[]> {
+  return kafka.administrate(async (admin) => {
+    const wanted = definitions.map((topic) => topicSettings(topic, kafka.durability))
+    const found = await differences(kafka, admin, wanted)
+    return found.filter(({ insufficient }) => insufficient).map(({ topic, what }) => `${topic}: ${what}`)
+  })
+}
+
 export interface ListedTopic {
   readonly name: string
   readonly partitions: number
@@ -130,7 +139,11 @@ export function listTopics(kafka: Kafka): Promise<ListedTopic[]> {
 /** How long readiness waits for the brokers. */
 const READY_MS = 1_000
 
-/** Keeps a service unready while its topics differ from what its code needs. */
+/**
+ * Keeps a service unready while its topics are missing or give less than its code needs. Other differences are left to
+ * `topics check`: a release that changes the retention of a topic does so before its services replace those of the
+ * release before, which must stay ready until then.
+ */
 export class TopicsCheck implements Component {
   readonly name = 'topics'
   readonly stage = 'base'
@@ -138,7 +151,7 @@ export class TopicsCheck implements Component {
   #result: { readonly at: number; readonly differences: Promise<string[]> } | undefined
 
   constructor(kafka: Kafka, definitions: readonly TopicDefinition[]) {
-    this.#check = () => checkTopics(kafka, definitions)
+    this.#check = () => insufficientTopics(kafka, definitions)
   }
 
   /** Rejects with the differences; unreachable brokers are not a difference, and are not waited for. */
@@ -170,14 +183,22 @@ interface Difference {
   readonly what: string
   /** Whether `ensureTopics` can correct it. */
   readonly correctable: boolean
+  /** Whether records may be refused or lost by it, or it leaves consumers without a partition. */
+  readonly insufficient: boolean
 }
+
+/** Settings of which a topic needs at least as much as its definition says. */
+const LEAST = new Set(['max.message.bytes', 'min.insync.replicas'])
+
+/** Settings by which Kafka loses confirmed records when they are other than the definition says. */
+const EXACT = new Set(['cleanup.policy', 'unclean.leader.election.enable'])
 
 async function differences(kafka: Kafka, admin: Admin, wanted: readonly TopicSettings[]): Promise<Difference[]> {
   const existing = new Set(await admin.listTopics())
   const present = wanted.filter((topic) => existing.has(kafka.physical(topic.name)))
   const missing = wanted
     .filter((topic) => !present.includes(topic))
-    .map((topic) => ({ topic: topic.name, what: 'does not exist', correctable: true }))
+    .map((topic) => ({ topic: topic.name, what: 'does not exist', correctable: true, insufficient: true }))
   if (present.length === 0) return missing
   const [metadata, configs] = await Promise.all([
     admin.fetchTopicMetadata({ topics: present.map((topic) => kafka.physical(topic.name)) }),
@@ -190,22 +211,23 @@ async function differences(kafka: Kafka, admin: Admin, wanted: readonly TopicSet
     const partitions = metadata.topics.find((it) => it.name === kafka.physical(topic.name))?.partitions ?? []
     const replication = Math.min(...partitions.map((partition) => partition.replicas.length))
     return [
-      ...(partitions.length === topic.partitions
-        ? []
-        : [
-            {
-              topic: topic.name,
-              what: `has ${partitions.length} partitions, not ${topic.partitions}`,
-              correctable: false,
-            },
-          ]),
-      ...(replication >= topic.replication
-        ? []
-        : [{ topic: topic.name, what: `has ${replication} replicas, not ${topic.replication}`, correctable: false }]),
+      ...differingPartitions(topic, partitions.length),
+      ...differingReplication(topic, replication),
       ...differingConfig(kafka, topic, configs),
     ]
   })
   return [...missing, ...found]
+}
+
+function differingPartitions({ name, partitions }: TopicSettings, actual: number): Difference[] {
+  if (actual === partitions) return []
+  const what = `has ${actual} partitions, not ${partitions}`
+  return [{ topic: name, what, correctable: false, insufficient: actual < partitions }]
+}
+
+function differingReplication({ name, replication }: TopicSettings, actual: number): Difference[] {
+  if (actual >= replication) return []
+  return [{ topic: name, what: `has ${actual} replicas, not ${replication}`, correctable: false, insufficient: true }]
 }
 
 function differingConfig(kafka: Kafka, topic: TopicSettings, configs: DescribeConfigResponse): Difference[] {
@@ -217,6 +239,7 @@ function differingConfig(kafka: Kafka, topic: TopicSettings, configs: DescribeCo
       topic: topic.name,
       what: `${name} is ${actual.get(name) ?? 'not set'}, not ${value}`,
       correctable: true,
+      insufficient: EXACT.has(name) || (LEAST.has(name) && Number(actual.get(name) ?? 0) < Number(value)),
     }))
 }
 

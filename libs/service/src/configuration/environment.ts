@@ -51,13 +51,24 @@ const boundedInteger = (message: string, min: number, max: number) =>
     .transform(Number)
 
 /**
+ * Marks a variable whose value must not be stored where settings are: it belongs into a Secret of the installation.
+ * @param shared whether all services that read the variable need the same value.
+ */
+export function confidential<T extends z.ZodType>(type: T, { shared = false }: { readonly shared?: boolean } = {}): T {
+  return type.meta({ confidential: shared ? 'shared' : 'own' })
+}
+
+/**
  * Types of environment variables: flat strings in, typed values out. A variable without a default is required.
  * An empty variable counts as absent.
  */
 export const env = {
   string: (fallback?: string) => withDefault(z.string().min(1), fallback),
-  /** A secret: at least 16 characters, never printed. */
-  secret: () => z.string().min(16, 'must have at least 16 characters'),
+  /** A secret: at least 16 characters, never printed. Services that share a variable share its value if `shared`. */
+  secret: (options?: { readonly shared?: boolean }) =>
+    confidential(z.string().min(16, 'must have at least 16 characters'), options),
+  /** A URL that may contain a password. */
+  confidentialUrl: () => confidential(z.url({ error: 'must be a URL' })),
   url: (fallback?: string) => withDefault(z.url({ error: 'must be a URL' }), fallback),
   port: (fallback?: number) => withDefault(boundedInteger('must be a port number', 0, 65_535), fallback?.toString()),
   integer: (fallback?: number, max = Number.MAX_SAFE_INTEGER, min = 0) =>

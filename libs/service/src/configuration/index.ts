@@ -1,5 +1,6 @@
 export {
   ConfigurationError,
+  confidential,
   env,
   parseDuration,
   problemsOf,

@@ -1,9 +1,8 @@
 import { Redis, type RedisOptions } from 'ioredis'
 import type { Logger } from '../telemetry/logger.ts'
-import { REDIS_DISCONNECT_MS } from './redis.ts'
+import { REDIS_DISCONNECT_MS, type RedisAddress, redisError, redisTls } from './redis.ts'
 
-export interface OptionalRedisOptions {
-  readonly url: string
+export interface OptionalRedisOptions extends RedisAddress {
   /** What the connection is used for, for the log. */
   readonly use: string
   /** Lua scripts by the name of the command that runs them. */
@@ -43,6 +42,7 @@ export class OptionalRedis {
       maxRetriesPerRequest: 0,
       retryStrategy: () => PAUSE_MS,
       scripts: options.scripts,
+      ...redisTls(options),
     })
     this.#redis.on('ready', () => this.#up())
     this.#redis.on('error', (error) => this.#down(error))
@@ -110,8 +110,9 @@ export class OptionalRedis {
 
   #down(error: unknown): void {
     this.#options.onChange?.(false)
-    const { use, log } = this.#options
-    if (this.#reported !== 'down') log.warn({ err: error, use }, 'redis unavailable, falling back to in-process state')
+    const { use, log, url } = this.#options
+    if (this.#reported !== 'down')
+      log.warn({ err: redisError(url, error), use }, 'redis unavailable, falling back to in-process state')
     this.#reported = 'down'
   }
 }

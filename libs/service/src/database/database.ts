@@ -1,7 +1,10 @@
 import pg from 'pg'
+import type { EngineTrust } from '../engines/index.ts'
 import type { Component } from '../process/component.ts'
+import { connectionTo, EnginePool, openClient } from './access/connection.ts'
 import { isSerializationFailure, isTransactionAborted, isUnanswered } from './errors.ts'
 import { execute, type Queryable, type Statement } from './statement.ts'
+import { countDatabaseError, reportPool, transactionSeconds } from './telemetry.ts'
 
 /**
  * One open transaction: whatever is written through it commits together, the outbox rows included. Statements reach
@@ -52,6 +55,8 @@ export interface DatabaseOptions {
   readonly url: string
   /** A URL that reaches PostgreSQL directly when `url` goes through a transaction pooler. Default: `url`. */
   readonly directUrl?: string | undefined
+  /** The authorities that the server's certificate is accepted from, when a URL has `sslmode=verify-full`. */
+  readonly trust?: EngineTrust | undefined
   /** Connections of this process. Default 6. */
   readonly poolSize?: number | undefined
   readonly applicationName: string
@@ -80,9 +85,14 @@ export class Database implements Transactional, Component {
   readonly stage = 'base'
   protected readonly pool: pg.Pool
   readonly #directConfig: pg.ClientConfig
+  readonly #leaveMetrics: () => void
 
-  /** Opens the pool; connections are made when they are first needed. */
-  constructor(options: DatabaseOptions, makePool = (config: pg.PoolConfig): pg.Pool => new pg.Pool(config)) {
+  /**
+   * Opens the pool; connections are made when they are first needed.
+   * @throws Error when a URL asks for TLS in a way that does not exist, see `connectionTo`.
+   */
+  constructor(options: DatabaseOptions, makePool = (config: pg.PoolConfig): pg.Pool => new EnginePool(config)) {
+    const { url, directUrl = url, trust } = options
     const { connectMs, lockMs, statementMs, answerMs } = options.timeouts ?? DEFAULT_TIMEOUTS
     const common = {
       application_name: options.applicationName,
@@ -94,7 +104,7 @@ export class Database implements Transactional, Component {
     }
     this.pool = makePool({
       ...common,
-      connectionString: options.url,
+      ...connectionTo({ url, trust }),
       max: options.poolSize ?? 6,
       idleTimeoutMillis: 60_000,
       lock_timeout: lockMs,
@@ -107,12 +117,21 @@ export class Database implements Transactional, Component {
     // process.
     this.pool.on('error', () => {})
     this.pool.on('connect', (client) => client.on('error', () => {}))
-    this.#directConfig = { ...common, connectionString: options.directUrl ?? options.url }
+    this.#directConfig = { ...common, ...connectionTo({ url: directUrl, trust }) }
+    this.#leaveMetrics = reportPool(this.pool)
   }
 
   /** Runs one prepared statement on the pool; it commits by itself. */
-  query<Row, Values extends readonly unknown[]>(statement: Statement<Row, Values>, ...values: Values): Promise<Row[]> {
-    return execute(this.pool, statement, values)
+  async query<Row, Values extends readonly unknown[]>(
+    statement: Statement<Row, Values>,
+    ...values: Values
+  ): Promise<Row[]> {
+    try {
+      return await execute(this.pool, statement, values)
+    } catch (error) {
+      countDatabaseError(error)
+      throw error
+    }
   }
 
   /**
@@ -122,10 +141,14 @@ export class Database implements Transactional, Component {
    */
   async transaction<T>(work: (tx: Tx) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     for (let attempt = 0; ; attempt++) {
+      const finished = transactionSeconds.startTimer()
       try {
         return await this.#attempt(work, options)
       } catch (error) {
+        countDatabaseError(error)
         if (attempt >= (options.retries ?? 3) || !isSerializationFailure(error)) throw error
+      } finally {
+        finished()
       }
     }
   }
@@ -164,12 +187,8 @@ export class Database implements Transactional, Component {
    * A connection of its own, outside the pool, for LISTEN and session advisory locks. The caller must end it, also when
    * a query on it fails because no answer came (12 s).
    */
-  async direct(): Promise<pg.Client> {
-    const client = new pg.Client(this.#directConfig)
-    // The owner learns of a lost connection through `end` and failing queries.
-    client.on('error', () => {})
-    await client.connect()
-    return client
+  direct(): Promise<pg.Client> {
+    return openClient(this.#directConfig)
   }
 
   async ready(): Promise<void> {
@@ -177,6 +196,7 @@ export class Database implements Transactional, Component {
   }
 
   async stop(): Promise<void> {
+    this.#leaveMetrics()
     await this.pool.end()
   }
 

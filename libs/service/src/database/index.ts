@@ -1,3 +1,4 @@
+export { databaseUrl } from './access/connection.ts'
 export { ChannelListener, type ChannelListenerOptions } from './channel-listener.ts'
 export {
   Database,
@@ -8,8 +9,9 @@ export {
 } from './database.ts'
 export { isSerializationFailure, isStatementTimeout, uniqueViolation } from './errors.ts'
 export { hashedUuid } from './hashed-uuid.ts'
-export { type MigrateOptions, migrate } from './migrate.ts'
-export { type Migration, migrationsOf } from './migrations.ts'
+export { type MigrateOptions, migrate } from './migrations/migrate.ts'
+export { type Migration, migrationsOf, shortNameOf } from './migrations/migrations.ts'
+export { runStatements } from './migrations/run-migration.ts'
 export { Notifier } from './notifier.ts'
 export { PurgeBacklog, type PurgesWaiting } from './purge-backlog.ts'
 export { retryThroughOutage } from './retry-through-outage.ts'

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import pg from 'pg'
+import type pg from 'pg'
+import { EnginePool } from './access/connection.ts'
 
 /** The connection of the transaction that the current call chain owns, if Prisma is to join one. */
 const joined = new AsyncLocalStorage<pg.PoolClient>()
@@ -33,7 +34,7 @@ async function queryAsGuest(client: pg.PoolClient, query: pg.QueryConfig, values
  * A pool for Prisma's adapter that hands out the joined connection when there is one. Prisma's `BEGIN`, `COMMIT` and
  * `ROLLBACK` are ignored there: the transaction belongs to `Database.transaction`, which alone ends it.
  */
-export class JoinablePool extends pg.Pool {
+export class JoinablePool extends EnginePool {
   override connect(): Promise<pg.PoolClient>
   override connect(
     callback: (err: Error | undefined, client: pg.PoolClient | undefined, done: (release?: unknown) => void) => void,

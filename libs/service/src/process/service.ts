@@ -34,6 +34,11 @@ export class Service {
     return component
   }
 
+  /** The components in the order in which they were added, for programs that describe a service without starting it. */
+  get components(): readonly Component[] {
+    return this.#components
+  }
+
   /** Starts every component; when one fails, those already started are stopped and the failure is thrown. */
   async start(): Promise<void> {
     for (const component of inOrder(this.#components)) {

@@ -1,2 +1,3 @@
 export { createLogger, type Logger } from './logger.ts'
+export { collectProcessMetrics, type DeclaredMetric, declaredMetrics } from './process-metrics.ts'
 export { isTelemetryMissing, startTelemetry, stopTelemetry } from './tracing.ts'

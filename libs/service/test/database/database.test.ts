@@ -33,7 +33,9 @@ describe('Database', () => {
   beforeAll(async () => {
     await admin(`create database ${name}`)
     folder = await mkdtemp(path.join(tmpdir(), 'migrations-'))
-    await addMigration('20260101000000_init', 'create table notes (id uuid primary key, text text not null)')
+    const init = path.join(folder, 'prisma/migrations/20260101000000_init')
+    await mkdir(init, { recursive: true })
+    await writeFile(path.join(init, 'migration.sql'), 'create table notes (id uuid primary key, text text not null)')
     await migrate({ url, folder })
     db = new OrmDatabase({
       url,
@@ -49,18 +51,6 @@ describe('Database', () => {
     await admin(`drop database ${name} with (force)`)
     await rm(folder, { recursive: true })
   })
-
-  async function addManifest(dependencies: Record<string, string>): Promise<void> {
-    await writeFile(path.join(folder, 'package.json'), JSON.stringify({ dependencies }))
-  }
-
-  /** @param library where a library lies that brings the migration; default: the package's own. */
-  async function addMigration(migration: string, text: string, library?: string): Promise<void> {
-    const migrations = library === undefined ? 'prisma/migrations' : path.join(library, 'migrations')
-    const directory = path.join(folder, migrations, migration)
-    await mkdir(directory, { recursive: true })
-    await writeFile(path.join(directory, 'migration.sql'), text)
-  }
 
   async function count(): Promise<number> {
     const [row] = await db.query(countNotes)
@@ -198,35 +188,6 @@ describe('Database', () => {
   it('keeps working after its connections were terminated', async () => {
     await admin(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`)
     await retry(async () => expect(await count()).toBe(0))
-  })
-
-  it('applies new migrations once, and refuses an edited one', async () => {
-    await addMigration('20260102000000_more', 'create table more (id int primary key)')
-    const [first, second] = await Promise.all([migrate({ url, folder }), migrate({ url, folder })])
-    expect([...first, ...second]).toEqual(['20260102000000_more'])
-    await addMigration('20260102000000_more', 'create table more (id bigint primary key)')
-    await expect(migrate({ url, folder })).rejects.toThrow('was edited after it was applied')
-    await addMigration('20260102000000_more', 'create table more (id int primary key)')
-  })
-
-  it('applies the migrations of the libraries that a package depends on, before its own', async () => {
-    await addManifest({ '@restante/box': 'workspace:*', pg: '8.0.0' })
-    await addMigration('20260102000000_init', 'create table boxes (id int primary key)', 'node_modules/@restante/box')
-    await addMigration('20260103000000_own', 'alter table boxes add column own int')
-    await expect(migrate({ url, folder })).resolves.toEqual(['@restante/box/20260102000000_init', '20260103000000_own'])
-    await expect(migrate({ url, folder })).resolves.toEqual([])
-    await rm(path.join(folder, 'node_modules/@restante/box/migrations/20260102000000_init'), { recursive: true })
-    await addMigration('20260104000000_other', 'select 1', 'node_modules/@restante/box')
-    await expect(migrate({ url, folder })).rejects.toThrow('its file is gone')
-  })
-
-  it('leaves the tables of a library alone that a package no longer depends on', async () => {
-    await addManifest({})
-    await expect(migrate({ url, folder })).resolves.toEqual([])
-  })
-
-  it('refuses a folder without migrations', async () => {
-    await expect(migrate({ url, folder: path.join(folder, 'elsewhere') })).rejects.toThrow('There are no migrations')
   })
 })
 

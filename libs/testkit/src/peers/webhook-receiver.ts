@@ -33,6 +33,7 @@ export class WebhookReceiver {
   /** Requests that were not answered. */
   readonly #held: ServerResponse[] = []
   #port = 0
+  #host = '127.0.0.1'
 
   constructor() {
     this.#server = createServer((request, response) => {
@@ -46,10 +47,11 @@ export class WebhookReceiver {
     })
   }
 
-  async start(port = 0): Promise<this> {
+  async start(port = 0, host = '127.0.0.1'): Promise<this> {
+    this.#host = host
     await new Promise<void>((resolve, reject) => {
       this.#server.once('error', reject)
-      this.#server.listen(port, '127.0.0.1', resolve)
+      this.#server.listen(port, host, resolve)
     })
     const address = this.#server.address()
     if (address === null || typeof address === 'string') throw new Error('not listening on a port')
@@ -63,7 +65,7 @@ export class WebhookReceiver {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.#port}/hook`
+    return `http://${this.#host}:${this.#port}/hook`
   }
 
   /** Scripts the responses to the next requests, in order; later requests get the default response. */

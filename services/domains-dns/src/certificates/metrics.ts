@@ -1,5 +1,6 @@
 import { type Queryable, sql } from '@restante/service/database'
 import { Counter, Gauge } from 'prom-client'
+import { FAILURE_REASONS } from './failures.ts'
 import { WANTING } from './state/registrations.ts'
 
 /** Orders of certificates by outcome: `issued`, or the reason of a failure. */
@@ -8,6 +9,7 @@ export const ordersTotal = new Counter({
   help: 'Orders of certificates of tracking hosts, by outcome',
   labelNames: ['outcome'],
 })
+for (const outcome of ['issued', ...FAILURE_REASONS]) ordersTotal.inc({ outcome }, 0)
 export const revocationsTotal = new Counter({
   name: 'restante_certificate_revocations_total',
   help: 'Attempts to revoke certificates of tracking hosts, by outcome',

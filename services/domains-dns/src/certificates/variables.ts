@@ -1,5 +1,5 @@
 import { together } from '@restante/kit'
-import { env } from '@restante/service/configuration'
+import { confidential, env } from '@restante/service/configuration'
 import { z } from 'zod'
 import type { AcmeSettings } from './authority/settings.ts'
 
@@ -24,7 +24,7 @@ const variables = z.object({
     .string()
     .optional()
     .describe('Key identifier of the external account, for authorities that need one'),
-  ACME_EAB_HMAC_KEY: env.string().optional().describe('Its HMAC key, in base64url'),
+  ACME_EAB_HMAC_KEY: confidential(env.string()).optional().describe('Its HMAC key, in base64url'),
   ACME_ORDERS_PER_HOUR: env
     .integer(90, MOST_ORDERS, 1)
     .describe(

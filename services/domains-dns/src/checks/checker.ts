@@ -17,6 +17,7 @@ const checksTotal = new Counter({
   help: 'Checks of custom domains by outcome (answered, partial, unanswered, repeated)',
   labelNames: ['outcome'],
 })
+for (const outcome of ['answered', 'partial', 'unanswered', 'repeated']) checksTotal.inc({ outcome }, 0)
 
 /** How soon a check that finds another one running looks again. */
 const BUSY_MS = 500

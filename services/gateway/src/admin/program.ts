@@ -9,6 +9,7 @@ import { addKeyCommands } from './commands/keys.ts'
 import { addLimitCommands } from './commands/limits.ts'
 import { addOrganizationCommands } from './commands/organizations.ts'
 import { addQueueCommands } from './commands/queue.ts'
+import { addSecretsCommand } from './commands/secrets.ts'
 import { addWebhookCommands } from './commands/webhooks.ts'
 import { UsageError } from './operator/usage-error.ts'
 import type { Console } from './output/console.ts'
@@ -75,6 +76,7 @@ function program(console: Console): Command {
   addWebhookCommands(root, console)
   addDomainCommands(root, console)
   addCheckCommand(root, console)
+  addSecretsCommand(root, console)
   return root
 }
 

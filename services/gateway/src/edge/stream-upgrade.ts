@@ -10,7 +10,7 @@ import { answerOnSocket, hangUp, hasBody, requestIdOf, type ServiceClient } from
 import { CALLER_HEADER } from '@restante/service/identity'
 import type { Component } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
-import { Gauge } from 'prom-client'
+import { Counter, Gauge } from 'prom-client'
 import { resolveCaller } from './access/scope.ts'
 import { bearerToken } from './authentication/authorization.ts'
 import type { KeyLookup } from './authentication/key-lookup.ts'
@@ -22,6 +22,12 @@ import type { Upstreams } from './proxy/upstreams.ts'
 import type { RateLimits } from './rate-limits/rate-limits.ts'
 
 const openSockets = new Gauge({ name: 'restante_gateway_streams', help: 'Sockets piped to the live stream service' })
+const handshakesTotal = new Counter({
+  name: 'restante_gateway_stream_handshakes_total',
+  help: 'Requests for a stream by the status of their answer; 101: the stream is open',
+  labelNames: ['status'],
+})
+for (const status of [101, 403, 429, 500, 503]) handshakesTotal.inc({ status }, 0)
 
 const STREAM = operations['stream.connect']
 const PATH = /^\/v0\/?$/
@@ -159,6 +165,7 @@ export class StreamUpgrade implements Component {
     })
     // Refused by the service, for example one connection too many: its response is passed to the client.
     outgoing.once('response', (answer) => {
+      handshakesTotal.inc({ status: answer.statusCode ?? 0 })
       socket.write(headOfRefusal(answer, requestId))
       pipeline(answer, socket, () => hangUp(socket))
     })
@@ -176,6 +183,7 @@ export class StreamUpgrade implements Component {
       end.setNoDelay(true)
       end.setKeepAlive(true, 30_000)
     }
+    handshakesTotal.inc({ status: 101 })
     openSockets.inc()
     socket.once('close', () => openSockets.dec())
     const part = (): void => {
@@ -264,5 +272,6 @@ function refuse(
   message: string,
   headers: Readonly<Record<string, string>> = {},
 ): void {
+  handshakesTotal.inc({ status })
   answerOnSocket(socket, { status, body: { message }, headers, requestId })
 }

@@ -5,6 +5,7 @@ import type { Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { LIMITS } from '@restante/contracts/vocabulary'
 import { waitFor } from '@restante/testkit'
+import { register } from 'prom-client'
 import { DRAIN_BATCH } from '../../src/edge/stream-upgrade.ts'
 import { callerOf } from '../fake-upstreams.ts'
 import { CALLER_KEY, startGateway, type TestGateway } from '../gateway.ts'
@@ -155,6 +156,22 @@ describe('the WebSocket upgrade', () => {
     const lonely = await gateway.another({ WEBSOCKET_FANOUT_URL: 'http://127.0.0.1:9' })
     const { status, headers } = await open(`/v0?api_key=${organization.key}`, {}, lonely.port)
     expect([status, headers['retry-after']]).toEqual([503, '1'])
+  })
+
+  it('counts requests for a stream by the status that the client gets', async () => {
+    const counted = async () => {
+      const { values = [] } = (await register.getSingleMetric('restante_gateway_stream_handshakes_total')?.get()) ?? {}
+      return [101, 403, 429].map((status) => values.find(({ labels }) => labels['status'] === status)?.value ?? 0)
+    }
+    const before = await counted()
+    const { socket } = await open(`/v0?api_key=${organization.key}`)
+    socket?.destroy()
+    await open('/v0')
+    gateway.behind.upgrade = (_request, inner) => {
+      inner.end('HTTP/1.1 429 Too Many Requests\r\nContent-Length: 0\r\nConnection: close\r\n\r\n')
+    }
+    await open(`/v0?api_key=${organization.key}`)
+    expect(await counted()).toEqual(before.map((count) => count + 1))
   })
 
   it('ends both sides when either ends', async () => {

@@ -1,4 +1,4 @@
-import { OptionalRedis } from '@restante/service/connections'
+import { OptionalRedis, type RedisAddress } from '@restante/service/connections'
 import type { Component } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
 import type { Counter, Take } from './counter.ts'
@@ -8,6 +8,7 @@ import { COUNT_MAIL } from './script.ts'
 export interface HourlyCountersOptions {
   /** Redis. If undefined, this process applies the limits by itself. */
   readonly url: string | undefined
+  readonly trust?: RedisAddress['trust']
   /** Prefix of every key. */
   readonly prefix: string
   readonly log: Logger
@@ -55,10 +56,10 @@ export class HourlyCounters implements Component {
   #soon: NodeJS.Immediate | undefined
   #later: NodeJS.Timeout | undefined
 
-  constructor({ url, prefix, log }: HourlyCountersOptions) {
+  constructor({ url, trust, prefix, log }: HourlyCountersOptions) {
     this.#prefix = prefix
     const scripts = { countMail: { lua: COUNT_MAIL } }
-    this.#redis = url === undefined ? undefined : new OptionalRedis({ url, use: 'inbound rates', scripts, log })
+    this.#redis = url === undefined ? undefined : new OptionalRedis({ url, trust, use: 'inbound rates', scripts, log })
   }
 
   async start(): Promise<void> {

@@ -52,8 +52,7 @@ export async function openParts(kit: IngestKit, config: Config): Promise<Parts> 
   const recipients = new RecipientLookup({ gateway: kit.peer('gateway'), addresses, domains, operator })
   const notifier = new Notifier(db, INBOUND_CHANNEL)
   const names = kit.use(new ReservedNames(db))
-  const { url, prefix } = redisCache
-  const counters = kit.use(new HourlyCounters({ url, prefix: `${prefix}:inbound`, log }))
+  const counters = kit.use(new HourlyCounters({ ...redisCache, prefix: `${redisCache.prefix}:inbound`, log }))
   const { exemptNetworks } = limits
   const { secret } = returnPath
   const openImage = new OpenImage(secret)

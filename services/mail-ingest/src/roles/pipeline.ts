@@ -9,6 +9,7 @@ import type { Config, IngestKit } from '../config.ts'
 import { listsConsumer } from '../lists/consumers.ts'
 import { ListOwner } from '../lists/list-owner.ts'
 import { Pipeline } from '../pipeline/pipeline.ts'
+import { InboundBacklog } from '../pipeline/queue/backlog.ts'
 import { Leases } from '../pipeline/queue/leases.ts'
 import { ReportCopies } from '../reports/report-copies.ts'
 import { ReportedDeliveries } from '../reports/reported-deliveries.ts'
@@ -36,6 +37,7 @@ export function openPipeline(kit: IngestKit, config: Config, parts: Parts): void
   kit.use(sweeper)
   kit.use(new RetentionSweeper({ db, log }))
   kit.use(new SearchIndexer({ db, log }))
+  kit.use(new InboundBacklog({ db, log }))
   if (documents.threads > 0) kit.use(documentWorker(config, { db, bytes, log }))
   kit.use(labelRemoval)
   kit.use(tenancy)

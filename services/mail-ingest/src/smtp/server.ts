@@ -1,6 +1,6 @@
 import { LIMITS } from '@restante/contracts/vocabulary'
 import { normalizeAddress } from '@restante/mime'
-import { PeerLimit } from '@restante/service/connections'
+import { PeerLimit, withinNetworks } from '@restante/service/connections'
 import type { Component } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
 import type {
@@ -22,7 +22,7 @@ import { checkedContent, drain } from './protocol/content.ts'
 import { GuardedServer } from './protocol/guarded-server.ts'
 import { noMailAtDomain, noSuchMailbox, Refusal, refusalFor } from './refusal.ts'
 import { countsOf, destinationsOf, envelopeOf, isApart, outcomeOf, type Session } from './session.ts'
-import { smtpConnections, smtpMails, smtpRecipients } from './telemetry.ts'
+import { smtpAnswers, smtpConnections, smtpMails, smtpRecipients, smtpSessions } from './telemetry.ts'
 
 export interface SmtpEdgeOptions {
   readonly host: string
@@ -31,6 +31,8 @@ export interface SmtpEdgeOptions {
   readonly certificate: CertificateFiles | undefined
   readonly maxConnections: number
   readonly peerConnections: number
+  /** Proxies in front, whose connections begin with a header of the PROXY protocol: addresses and networks (CIDR). */
+  readonly proxyNetworks: readonly string[]
   readonly maxRecipients: number
   readonly idleTimeoutMs: number
   /** Replaces the idle timeout while most connections are in use. */
@@ -69,6 +71,7 @@ export class SmtpEdge implements Component {
   readonly #options: SmtpEdgeOptions
   readonly #log: Logger
   readonly #peers: PeerLimit
+  readonly #isProxy: (address: string) => boolean
   readonly #sessions = new Map<string, Session>()
   #server: SMTPServer | undefined
   #certificateTimer: NodeJS.Timeout | undefined
@@ -77,6 +80,7 @@ export class SmtpEdge implements Component {
     this.#options = options
     this.#log = options.log
     this.#peers = new PeerLimit(options.peerConnections)
+    this.#isProxy = withinNetworks(options.proxyNetworks)
   }
 
   /** The port it listens on; differs from the configured one when that was 0. */
@@ -142,13 +146,19 @@ export class SmtpEdge implements Component {
     const limits = { ms: idleTimeoutMs, underLoadMs: timeoutUnderLoadMs, bytesPerSecond: minRate, commands }
     return new GuardedServer(options, {
       limits,
+      isProxy: this.#isProxy,
+      proxyRefused: (peer, problem) =>
+        this.#log[this.#isProxy(peer) ? 'warn' : 'info']({ peer, problem }, 'PROXY header refused'),
       admit: (connection) => this.#admit(connection),
       reset: ({ id }) => this.#reset(id),
+      answered: (code) => smtpAnswers.inc({ code: String(code) }),
     })
   }
 
   #admit({ id, remoteAddress: peer }: SMTPConnection): boolean {
-    if (!this.#peers.enter(peer)) return false
+    const admitted = this.#peers.enter(peer)
+    smtpSessions.inc({ outcome: admitted ? 'admitted' : 'limited' })
+    if (!admitted) return false
     const lifetime = setTimeout(() => this.#close(id, 'Session too long'), LIFETIME_MS)
     lifetime.unref()
     const allowance = this.#options.admission.open(peer)

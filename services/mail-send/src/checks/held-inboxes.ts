@@ -3,11 +3,13 @@ import type { HeldInbox } from '@restante/tenancy'
 
 // One row per inbox: the recursion goes from inbox to inbox in an index of each table.
 const NEXT = `
-select min(uid) from (
+select uid from (
   (select inbox_uid as uid from sends where inbox_uid > held.uid order by inbox_uid limit 1)
   union all
   (select inbox_uid from drafts where inbox_uid > held.uid order by inbox_uid limit 1)
-) as candidates`
+) as candidates
+ order by uid
+ limit 1`
 const HELD = sql<HeldInbox, [after: string, rows: number]>(`
 with recursive held as (
   select $1::uuid as uid, 0 as place

@@ -11,6 +11,9 @@ export const reputationFindings = new Counter({
   help: 'Organizations warned about, once a day each, or suspended, by the rate that was too high',
   labelNames: ['consequence', 'rate'],
 })
+// A suspension is rare: a series that began with the first one would hide it from `increase()`.
+for (const consequence of ['warn', 'suspend'])
+  for (const rate of ['bounce', 'complaint']) reputationFindings.inc({ consequence, rate }, 0)
 
 export interface ReputationOptions {
   readonly db: Database

@@ -5,7 +5,6 @@ import type { Database, Tx } from '@restante/service/database'
 import type { GuardedFetch } from '@restante/service/outbound'
 import type { SecretBox } from '@restante/service/secrets'
 import type { Logger } from '@restante/service/telemetry'
-import { Counter, Histogram } from 'prom-client'
 import { type LogEntry, type LoggedAttempt, type LoggedState, logAttempts, logGone } from '../log/store.ts'
 import type { Warnings } from '../warnings/warnings.ts'
 import { InFlight } from './in-flight.ts'
@@ -26,6 +25,7 @@ import {
   saveFailureClock,
   stopFailureClocks,
 } from './store.ts'
+import { attemptSeconds, attemptsTotal, type Decision, firstAttemptDelay } from './telemetry.ts'
 import type { TimerKinds } from './timers.ts'
 
 type Attempt = AttemptContext<TimerKinds['webhook-delivery']>
@@ -44,20 +44,6 @@ export interface DelivererOptions extends MailboxOptions {
 type Outcome =
   | { readonly delivered: true; readonly status: number }
   | { readonly delivered: false; readonly status?: number; readonly error: string }
-
-/** The decision about the delivery after an attempt. */
-type Decision = 'delivered' | 'retry' | 'given_up' | 'disabled' | 'dropped'
-
-const attemptsTotal = new Counter({
-  name: 'restante_webhook_attempts_total',
-  help: 'Webhook requests by decision',
-  labelNames: ['decision'],
-})
-const attemptSeconds = new Histogram({
-  name: 'restante_webhook_attempt_duration_seconds',
-  help: 'Duration of one webhook request',
-  buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 15],
-})
 
 /** A request takes at most the delivery timeout; the rest is for an outage of the database, in which its answer is kept. */
 export const ATTEMPT_MS = 120_000
@@ -129,6 +115,8 @@ export class Deliverer {
 
   async #make(attempt: Attempt, delivery: PendingDelivery, leave: () => void): Promise<void> {
     const begun = performance.now()
+    if (delivery.attempts === 0)
+      firstAttemptDelay.observe(Math.max(0, Date.now() - delivery.created_at.getTime()) / 1_000)
     const outcome = await this.#send(delivery, attempt.signal)
     const seconds = (performance.now() - begun) / 1000
     // A failure is concluded under the lock of its webhook, in its slot: else one that fails could occupy every worker.

@@ -20,6 +20,13 @@ const framesTotal = new Counter({
   name: 'restante_stream_events_sent_total',
   help: 'Event frames handed to sockets, live or missed',
 })
+const closesTotal = new Counter({
+  name: 'restante_stream_closes_total',
+  help: 'Streams closed by the service, by close code: 1001 maximum age, 1008 key ended or flood, 1011 defect, 1012 restart, 1013 reader or replay too slow',
+  labelNames: ['code'],
+})
+// From 0 on, so that the first close counts as an increase.
+for (const code of Object.values(CLOSE)) closesTotal.inc({ code }, 0)
 
 const FLOOD_GRACE_MS = 2_000
 
@@ -163,6 +170,7 @@ export class Connection {
 
   /** Closes with a code and reason; the library disconnects a client that does not answer within 30 s. */
   close(code: number, reason: string): void {
+    if (!this.#closing) closesTotal.inc({ code })
     this.#closing = true
     this.#socket.close(code, reason)
   }

@@ -1,5 +1,5 @@
 import { LIMITS } from '@restante/contracts/vocabulary'
-import { REDIS_DISCONNECT_MS } from '@restante/service/connections'
+import { REDIS_DISCONNECT_MS, type RedisAddress, redisError, redisTls } from '@restante/service/connections'
 import type { Component } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
 import { Redis } from 'ioredis'
@@ -28,7 +28,7 @@ export class StreamQuota implements Component {
   readonly #held = new Map<string, string>()
   #renewing: NodeJS.Timeout | undefined
 
-  constructor(options: { url: string; prefix: string; log: Logger }) {
+  constructor(options: RedisAddress & { prefix: string; log: Logger }) {
     this.#prefix = options.prefix
     this.#log = options.log
     this.#redis = new Redis(options.url, {
@@ -37,8 +37,9 @@ export class StreamQuota implements Component {
       enableOfflineQueue: false,
       commandTimeout: 500,
       disconnectTimeout: REDIS_DISCONNECT_MS,
+      ...redisTls(options),
     })
-    this.#redis.on('error', (error) => this.#log.debug({ reason: error.message }, 'redis'))
+    this.#redis.on('error', (error) => this.#log.debug({ reason: redisError(options.url, error).message }, 'redis'))
   }
 
   /** Does not wait for Redis: until it answers, streams are counted locally. */

@@ -20,6 +20,12 @@ export interface LogEntry {
   readonly payload: string
 }
 
+/** An entry as the tail of the log reads it. */
+export interface TailedEntry extends LogEntry {
+  /** Since the event happened; null for an entry that is not an event. */
+  readonly seconds: number | null
+}
+
 export type NewEntry = Omit<LogEntry, 'position'> & {
   readonly event_id: string
   readonly subject: string | null
@@ -60,8 +66,9 @@ const INSERT_ENTRIES = sql<unknown, [entries: string]>(
 )
 
 // The sizes are known without reading the documents, so that excess documents are not read at all.
-const SELECT_AFTER = sql<LogEntry, [position: string, limit: number, bytes: number]>(
-  `select position::text, kind, type, organization_id, pod_id, inbox_uid, credential_id, restricted, payload
+const SELECT_AFTER = sql<TailedEntry, [position: string, limit: number, bytes: number]>(
+  `select position::text, kind, type, organization_id, pod_id, inbox_uid, credential_id, restricted, payload,
+          extract(epoch from now() - happened_at)::float8 as seconds
    from (select *, sum(octet_length(payload)) over (order by position) - octet_length(payload) as before
          from (select * from stream_log where position > $1 order by position limit $2) as next) as sized
    where before < $3 order by sized.position`,
@@ -87,7 +94,7 @@ export async function append(tx: Tx, entries: readonly NewEntry[]): Promise<void
 }
 
 /** The next entries after a position, in order: at least one if there is any, and no more once `bytes` are reached. */
-export function entriesAfter(db: Queryable, position: string, limit: number, bytes: number): Promise<LogEntry[]> {
+export function entriesAfter(db: Queryable, position: string, limit: number, bytes: number): Promise<TailedEntry[]> {
   return db.query(SELECT_AFTER, position, limit, bytes)
 }
 

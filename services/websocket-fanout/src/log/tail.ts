@@ -2,8 +2,15 @@ import { Wakeup } from '@restante/service/concurrency'
 import { ChannelListener, type Database, Notifier, retryThroughOutage } from '@restante/service/database'
 import type { Component } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
+import { Histogram } from 'prom-client'
 import { entriesAfter, type LogEntry, lastPosition } from './store.ts'
 import type { TakeOvers } from './take-overs.ts'
+
+const delaySeconds = new Histogram({
+  name: 'restante_stream_delay_seconds',
+  help: 'Time from an event to its distribution to the streams and polls of this instance',
+  buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 300],
+})
 
 /** NOTIFY channel on which growth of the log is signalled. */
 const CHANNEL = 'stream_log'
@@ -109,6 +116,7 @@ export class LogTail implements Component {
       this.#position = entry.position
       if (entry.kind === 'taken_over') this.#takeOvers.note(entry)
       this.#deliver(entry)
+      if (entry.seconds !== null) delaySeconds.observe(Math.max(0, entry.seconds))
       size += entry.payload.length
     }
     // There are at most as many characters as bytes: a batch that was cut at its bytes may look smaller than it was.

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { Counter } from 'prom-client'
+import { Counter, Gauge } from 'prom-client'
 import { PeerLimit } from '../../connections/peer-limit.ts'
 import { LINGER_MS } from '../framing/socket-answer.ts'
 
@@ -29,10 +29,16 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   connections: 10_000,
 }
 
+const LIMITS_REACHED = ['total', 'peer'] as const
 const refusedTotal = new Counter({
   name: 'restante_http_connections_refused_total',
   help: 'Connections closed on arrival because a connection limit was reached',
   labelNames: ['limit'],
+})
+for (const limit of LIMITS_REACHED) refusedTotal.inc({ limit }, 0)
+const openConnections = new Gauge({
+  name: 'restante_http_connections',
+  help: 'Open connections of all HTTP ports of the process, WebSockets included',
 })
 
 /** The limits that Node's server enforces itself. */
@@ -50,6 +56,10 @@ export function serverLimits({ headersMs, requestMs, keepAliveMs }: ConnectionLi
 export function limitConnections(server: Server, { connections, peerConnections, isProxy }: ConnectionLimits): void {
   server.maxConnections = connections
   server.on('drop', () => refusedTotal.inc({ limit: 'total' }))
+  server.on('connection', (socket: Socket) => {
+    openConnections.inc()
+    socket.once('close', () => openConnections.dec())
+  })
   if (peerConnections === undefined) return
   const peers = new PeerLimit(peerConnections)
   server.prependListener('connection', (socket: Socket) => {

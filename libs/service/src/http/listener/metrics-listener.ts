@@ -1,5 +1,6 @@
 import { notFound } from '../../errors/api-error.ts'
 import type { Component } from '../../process/component.ts'
+import { type ReportedService, reportService } from '../../telemetry/process-metrics.ts'
 import { HttpListener, type ListenerOptions } from './listener.ts'
 
 /** Where `/metrics` is served; `undefined`: nowhere. */
@@ -13,16 +14,27 @@ export class MetricsListener implements Component {
   readonly name = 'metrics'
   readonly stage = 'base'
   readonly #listener: HttpListener | undefined
+  readonly #service: ReportedService
+  #leaveMetrics: () => void = () => {}
 
-  constructor(address: MetricsAddress, options: Pick<ListenerOptions, 'log' | 'docsUrl' | 'health' | 'limits'>) {
+  /** @param service what the metrics report about it, besides its health. */
+  constructor(
+    address: MetricsAddress,
+    service: Omit<ReportedService, 'health'>,
+    options: Pick<ListenerOptions, 'log' | 'docsUrl' | 'health' | 'limits'>,
+  ) {
+    this.#service = { ...service, health: options.health }
     this.#listener = address && new HttpListener({ ...options, ...address, audience: 'operators', handle: nothingElse })
   }
 
   async start(): Promise<void> {
-    await this.#listener?.start()
+    if (this.#listener === undefined) return
+    this.#leaveMetrics = reportService(this.#service)
+    await this.#listener.start()
   }
 
   async stop(): Promise<void> {
+    this.#leaveMetrics()
     await this.#listener?.stop()
   }
 }

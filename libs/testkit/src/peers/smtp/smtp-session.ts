@@ -23,11 +23,15 @@ export class SmtpSession {
     this.#listen(socket)
   }
 
-  /** Connects and reads the greeting. */
-  static async open(port: number, options: { host?: string; localAddress?: string } = {}): Promise<SmtpSession> {
-    const { host = '127.0.0.1', localAddress } = options
+  /** Connects and reads the greeting. @param options `first`: bytes that precede the session, as a proxy sends them. */
+  static async open(
+    port: number,
+    options: { host?: string; localAddress?: string; first?: string } = {},
+  ): Promise<SmtpSession> {
+    const { host = '127.0.0.1', localAddress, first } = options
     const socket = connect({ host, port, ...(localAddress !== undefined && { localAddress }) })
     const session = new SmtpSession(socket)
+    if (first !== undefined) socket.write(first)
     await session.reply()
     return session
   }

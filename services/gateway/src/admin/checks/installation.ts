@@ -45,7 +45,7 @@ export class Installation {
     this.#db = openDatabase({ ...database, poolSize: 2 })
     this.#kafka = new Kafka({
       ...kafka,
-      clientId: 'check',
+      clientId: 'gateway',
       log: createLogger({ service: 'gateway', level: 'silent' }),
     })
     this.#peers = new Map(CHECKED_SERVICES.map((to) => [to, new ServiceClient({ from: 'gateway', to, ...peerOf(to) })]))

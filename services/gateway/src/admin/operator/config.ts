@@ -6,12 +6,12 @@ import { credentialVariables } from '../../credentials/variables.ts'
 
 /** The part of the gateway's environment that the command line needs. */
 export const environment = databaseVariables
-  .pick({ DATABASE_URL: true, DATABASE_DIRECT_URL: true })
+  .pick({ DATABASE_URL: true, DATABASE_DIRECT_URL: true, ENGINE_CA_FILE: true })
   .extend(credentialVariables.variables.shape)
 
 export function configure(given: z.output<typeof environment>) {
   return {
-    database: { url: given.DATABASE_URL, directUrl: given.DATABASE_DIRECT_URL },
+    database: { url: given.DATABASE_URL, directUrl: given.DATABASE_DIRECT_URL, trust: given.ENGINE_CA_FILE },
     ...credentialVariables.configure(given),
     operator: userName(),
   }

@@ -1,10 +1,9 @@
 import type { Component } from '@restante/service/process'
-import type { Logger } from '@restante/service/telemetry'
 import { Counter } from 'prom-client'
 import type { Answer, Bucket, Charge, Demand, Demands, Refusal, Verdict } from './buckets.ts'
 import { LocalAllowance } from './local-allowance.ts'
 import { LocalBuckets } from './local-buckets.ts'
-import { SharedBuckets } from './shared-buckets.ts'
+import { SharedBuckets, type SharedBucketsOptions } from './shared-buckets.ts'
 
 const meteredLocally = new Counter({
   name: 'restante_rate_limits_metered_locally_total',
@@ -58,7 +57,7 @@ export class Meter implements Component {
   #soon: NodeJS.Immediate | undefined
   #later: NodeJS.Timeout | undefined
 
-  constructor(options: { readonly url: string; readonly log: Logger }) {
+  constructor(options: SharedBucketsOptions) {
     this.#shared = new SharedBuckets(options)
   }
 

@@ -1,4 +1,4 @@
-import { OptionalRedis } from '@restante/service/connections'
+import { OptionalRedis, type RedisAddress } from '@restante/service/connections'
 import type { Logger } from '@restante/service/telemetry'
 import { Gauge } from 'prom-client'
 import type { Answer, Demand, Demands } from './buckets.ts'
@@ -9,8 +9,7 @@ const shared = new Gauge({
   help: '1 while rate limits are counted for all gateways together, 0 while each counts for itself',
 })
 
-export interface SharedBucketsOptions {
-  readonly url: string
+export interface SharedBucketsOptions extends RedisAddress {
   readonly log: Logger
 }
 
@@ -21,10 +20,10 @@ export interface SharedBucketsOptions {
 export class SharedBuckets {
   readonly #redis: OptionalRedis
 
-  constructor({ url, log }: SharedBucketsOptions) {
+  constructor({ url, trust, log }: SharedBucketsOptions) {
     const scripts = { takeTokens: { lua: TAKE_TOKENS } }
     const onChange = (available: boolean): void => shared.set(available ? 1 : 0)
-    this.#redis = new OptionalRedis({ url, use: 'rate limits', scripts, onChange, log })
+    this.#redis = new OptionalRedis({ url, trust, use: 'rate limits', scripts, onChange, log })
   }
 
   get available(): boolean {

@@ -1,10 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { SMTPStream } from 'smtp-server/lib/smtp-stream.js'
+import { SIGNATURE } from './proxy-header.ts'
 
 const CR = 0x0d
 const LF = 0x0a
 const TAB = 0x09
 const NOTHING = Buffer.alloc(0)
+/** A header of the PROXY protocol, version 1. */
+const PROXY_COMMAND = /^PROXY (?:TCP4|TCP6|UNKNOWN)\b/
 
 /** RFC 5321 4.5.3.1.4 requires 512; SMTPUTF8 and parameters need more. */
 export const COMMAND_BYTES = 4_096
@@ -18,6 +21,8 @@ const COMMANDS_PER_TURN = 50
  * ignored.
  */
 export class CommandStream extends SMTPStream {
+  /** Called for a header of the PROXY protocol where none is expected. It must close the stream. */
+  onproxyheader: () => void = () => {}
   readonly #refuse: (problem: string) => void
   #unread = NOTHING
 
@@ -52,13 +57,20 @@ export class CommandStream extends SMTPStream {
   }
 
   #nextCommand(): Buffer | undefined {
+    if (this.#unread.subarray(0, SIGNATURE.length).equals(SIGNATURE)) {
+      this.onproxyheader()
+      return undefined
+    }
     const end = this.#unread.indexOf(LF)
     const line = end < 0 ? this.#unread : this.#unread.subarray(0, end)
     const problem = line.length > COMMAND_BYTES ? 'a command that is too long' : end < 0 ? undefined : problemOf(line)
     if (problem !== undefined) this.#refuse(problem)
     if (problem !== undefined || end < 0) return undefined
     this.#unread = this.#unread.subarray(end + 1)
-    return line.subarray(0, -1)
+    const command = line.subarray(0, -1)
+    if (!PROXY_COMMAND.test(command.toString('latin1'))) return command
+    this.onproxyheader()
+    return undefined
   }
 }
 

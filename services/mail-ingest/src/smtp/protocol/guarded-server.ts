@@ -1,9 +1,11 @@
 import { isAscii, isUtf8 } from 'node:buffer'
+import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js'
 import type { SMTPStream } from 'smtp-server/lib/smtp-stream.js'
 import { CommandStream } from './command-stream.ts'
+import { ProxyHeaderError, takeProxyHeader } from './proxied-socket.ts'
 
 /** Limits for one client. */
 export interface SessionLimits {
@@ -19,11 +21,19 @@ export interface SessionLimits {
 
 export interface Guard {
   readonly limits: SessionLimits
+  /** Whether a header of the PROXY protocol precedes the session of connections from an address. */
+  readonly isProxy: (address: string) => boolean
+  /** Called with the address of a proxy and what is wrong with its header. */
+  readonly proxyRefused: (address: string, problem: string) => void
   /** Whether a connection may stay; called before a byte was exchanged. */
   readonly admit: (connection: SMTPConnection) => boolean
   /** Called when a transaction ended, with a mail or without one. */
   readonly reset: (connection: SMTPConnection) => void
+  /** Called with the code of each reply. */
+  readonly answered: (code: number) => void
 }
+
+type HandledProxy = Parameters<SMTPServer['_handleProxy']>[1]
 
 /** Replies after which a session ends. */
 const BROKEN_COMMAND = 521
@@ -65,6 +75,28 @@ export class GuardedServer extends SMTPServer {
     connection.init()
   }
 
+  // Called by the base class, which bounds how many connections wait here, before TLS and before `connect`.
+  override _expectsProxyHeader(socket: Socket): boolean {
+    return this.#guard.isProxy(socket.remoteAddress ?? '')
+  }
+
+  /** The base class reads version 1 only, and leniently. */
+  override _handleProxy(socket: Socket, callback: HandledProxy): void {
+    if (!this._expectsProxyHeader(socket)) {
+      super._handleProxy(socket, callback)
+      return
+    }
+    const id = randomUUID()
+    const proxy = socket.remoteAddress ?? ''
+    takeProxyHeader(socket).then(
+      (client) => callback(null, client ? { id, remoteAddress: client.address, remotePort: client.port } : { id }),
+      (error: Error) => {
+        if (error instanceof ProxyHeaderError) this.#guard.proxyRefused(proxy, error.message)
+        callback(error)
+      },
+    )
+  }
+
   #sweep(): void {
     const { ms, underLoadMs, bytesPerSecond } = this.#guard.limits
     const isUnderLoad = this.connections.size > UNDER_LOAD * (this.options.maxClients ?? Number.POSITIVE_INFINITY)
@@ -100,6 +132,7 @@ class GuardedConnection extends SMTPConnection {
   // Called by the constructor of the base class, too, before the fields of this class exist.
   override _createParser(): CommandStream {
     const parser = new CommandStream((problem) => this.#refuse(problem))
+    parser.onproxyheader = () => this.#refuseProxyHeader()
     parser.oncommand = (command, callback) => this._onCommand(command, callback)
     parser.on('error', (error) => this.send(421, `Error: ${error.message}`))
     return parser
@@ -121,6 +154,7 @@ class GuardedConnection extends SMTPConnection {
 
   override send(code: number, data?: string | string[] | null, context?: string | false): void {
     this.#repliedAt = performance.now()
+    this.#guard.answered(code)
     if (context === 'DATA_OK' && code === 250) this.#commands = 0
     const named = typeof data === 'string' && ENHANCED.test(data)
     super.send(code, data, named ? false : context)
@@ -157,6 +191,11 @@ class GuardedConnection extends SMTPConnection {
 
   #asksForUtf8(): boolean {
     return this.session.envelope.smtpUtf8 === true
+  }
+
+  #refuseProxyHeader(): void {
+    this.#guard.proxyRefused(this.remoteAddress, 'a header from an address outside of SMTP_PROXY_NETWORKS')
+    this.send(BROKEN_MAIL, 'No PROXY header is accepted from your address')
   }
 
   #refuse(problem: string): void {

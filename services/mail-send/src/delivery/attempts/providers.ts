@@ -18,6 +18,9 @@ const BY_DOMAIN: ReadonlyMap<string, string> = new Map(
   Object.entries(DOMAINS).flatMap(([provider, domains]) => domains.map((domain) => [domain, provider] as const)),
 )
 
+/** Every answer of `providerOf`. */
+export const PROVIDERS: readonly string[] = [...Object.keys(DOMAINS), 'other']
+
 /** The provider of a domain, or `other`: a label of few values, whatever recipients callers name. */
 export function providerOf(domain: string): string {
   return BY_DOMAIN.get(domain) ?? 'other'

@@ -1,4 +1,5 @@
 import { Counter, Histogram } from 'prom-client'
+import { PROVIDERS } from './providers.ts'
 
 export const deliveryDecisions = new Counter({
   name: 'restante_deliveries_total',
@@ -10,6 +11,13 @@ export const providerOutcomes = new Counter({
   help: 'Outcomes of attempts at external recipients, one per recipient, by mailbox provider (large ones by name)',
   labelNames: ['provider', 'outcome'],
 })
+
+// A series that began with the first event would hide that event from `increase()`, and a share needs both sides.
+for (const outcome of ['delivered', 'deferred', 'bounced', 'rejected']) {
+  for (const route of ['local', 'outside']) deliveryDecisions.inc({ route, outcome }, 0)
+  for (const provider of PROVIDERS) providerOutcomes.inc({ provider, outcome }, 0)
+}
+
 export const attemptSeconds = new Histogram({
   name: 'restante_delivery_attempt_seconds',
   help: 'Duration of one attempt: all recipients of a message at one destination',

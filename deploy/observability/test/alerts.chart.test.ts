@@ -1,0 +1,66 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { type Alert, readAlerts, readUnitTests, ruleFiles, type UnitTest, unitTestFiles } from './rules.ts'
+
+const run = promisify(execFile)
+
+/** A summary fits into the subject of a notification. */
+const SUMMARY_LENGTH = 140
+
+/** What the unit tests of an alert expect of it. */
+function expectations(tests: readonly UnitTest[], name: string) {
+  return tests
+    .flatMap((test) => test.promql_expr_test)
+    .filter(({ expr }) => expr.startsWith(`ALERTS{alertname="${name}"`))
+    .map(({ exp_samples }) => exp_samples.map(({ labels = '' }) => labels))
+}
+
+function severityIn(labels: string): string | undefined {
+  return /severity="(\w+)"/.exec(labels)?.[1]
+}
+
+describe('the alerts', () => {
+  let alerts: readonly Alert[]
+  let tests: readonly UnitTest[]
+  beforeAll(async () => {
+    ;[alerts, tests] = await Promise.all([readAlerts(), readUnitTests()])
+  })
+
+  it('are rules that promtool accepts', async () => {
+    const { stdout } = await run('promtool', ['check', 'rules', ...(await ruleFiles())])
+    expect(stdout).not.toContain('FAILED')
+  })
+
+  it('fire for the series of their unit tests, and for no near miss', async () => {
+    await Promise.all((await unitTestFiles()).map((file) => run('promtool', ['test', 'rules', file])))
+  }, 60_000)
+
+  it('have each a unit test in which they fire, for each severity, and one in which they do not', () => {
+    const untested = alerts.filter(({ alert, labels }) => {
+      const expected = expectations(tests, alert)
+      const fires = expected.some((samples) => samples.some((sample) => severityIn(sample) === labels.severity))
+      return !fires || !expected.some((samples) => samples.length === 0)
+    })
+    expect(untested.map(({ alert, labels }) => `${alert} (${labels.severity})`)).toEqual([])
+  })
+
+  it('name only labels that they have when they fire', () => {
+    const wrong = alerts.flatMap(({ alert, annotations }) => {
+      const named = [
+        ...Object.values(annotations)
+          .join(' ')
+          .matchAll(/\$labels\.(\w+)/g),
+      ].map(([, label = '']) => label)
+      const fired = expectations(tests, alert).flat()
+      return named
+        .filter((label) => !fired.every((sample) => sample.includes(`${label}="`)))
+        .map((label) => `${alert}: ${label}`)
+    })
+    expect(wrong).toEqual([])
+  })
+
+  it('have names that begin with Restante, and summaries that fit into a subject', () => {
+    expect(alerts.filter(({ alert }) => !/^Restante[A-Z][A-Za-z]+$/.test(alert))).toEqual([])
+    expect(alerts.filter(({ annotations }) => annotations.summary.length > SUMMARY_LENGTH)).toEqual([])
+  })
+})

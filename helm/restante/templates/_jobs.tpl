@@ -1,0 +1,100 @@
+{{/* A Job that runs before the services of a version do. */}}
+{{- define "restante.job" }}
+---
+apiVersion: batch/v1
+kind: Job
+metadata:
+  {{- $hook := dict "helm.sh/hook" "pre-install,pre-upgrade" "helm.sh/hook-weight" .weight "helm.sh/hook-delete-policy" "before-hook-creation,hook-succeeded" }}
+  {{- include "restante.metadata" (dict "root" .root "name" .name "object" .object "annotations" $hook) | nindent 2 }}
+spec:
+  backoffLimit: 3
+  activeDeadlineSeconds: {{ .root.Values.jobs.activeDeadlineSeconds }}
+  template:
+    metadata:
+      labels:
+        {{- include "restante.labels" (dict "root" .root "name" .name) | nindent 8 }}
+    spec:
+      {{- include "restante.podBase" .root | nindent 6 }}
+      restartPolicy: Never
+      {{- include "restante.placement" (dict "root" .root "component" (dict "values" .root.Values.jobs)) | nindent 6 }}
+      containers:
+        - name: {{ .name }}
+          image: {{ include "restante.image" (dict "root" .root "service" .service) }}
+          imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+          command:
+            {{- toYaml .command | nindent 12 }}
+          securityContext:
+            {{- include "restante.containerSecurity" .root | nindent 12 }}
+          env:
+            {{- .env | nindent 12 }}
+          resources:
+            {{- toYaml .root.Values.jobs.resources | nindent 12 }}
+          {{- if .root.Values.engineCa.secretName }}
+          volumeMounts:
+            - name: engine-ca
+              mountPath: /etc/restante/engines
+              readOnly: true
+          {{- end }}
+      {{- with .root.Values.engineCa }}
+      {{- if .secretName }}
+      volumes:
+        - name: engine-ca
+          secret:
+            secretName: {{ .secretName }}
+            defaultMode: 0440
+            items:
+              - key: {{ .key }}
+                path: ca.crt
+      {{- end }}
+      {{- end }}
+{{- end }}
+
+{{- define "restante.databaseEnvironment" -}}
+- name: DATABASE_URL
+  valueFrom:
+    secretKeyRef:
+      name: {{ .secret }}
+      key: DATABASE_URL
+- name: DATABASE_DIRECT_URL
+  valueFrom:
+    secretKeyRef:
+      name: {{ .secret }}
+      key: DATABASE_DIRECT_URL
+      optional: true
+{{- if .root.Values.engineCa.secretName }}
+- name: ENGINE_CA_FILE
+  value: /etc/restante/engines/ca.crt
+{{- end }}
+{{- end }}
+
+{{/* What the program for topics needs of the gateway's environment. */}}
+{{- define "restante.kafkaEnvironment" -}}
+{{- range $component := (include "restante.components" . | fromJsonArray) }}
+{{- if eq $component.name "gateway" }}
+{{- range $name, $value := (include "restante.settings" (dict "root" $ "component" $component) | fromJson) }}
+{{- if and (or (hasPrefix "KAFKA_" $name) (has $name (list "TOPIC_PREFIX" "ENGINE_CA_FILE"))) (ne $name "KAFKA_SASL_USERNAME") }}
+- name: {{ $name }}
+  value: {{ $value | quote }}
+{{- end }}
+{{- if eq $name "KAFKA_SASL_USERNAME" }}
+- name: {{ $name }}
+  value: {{ ternary (include "restante.kafkaUser" (dict "root" $ "user" "operator")) $value $.Values.strimzi.users.enabled | quote }}
+{{- end }}
+{{- end }}
+{{- if $.Values.strimzi.users.enabled }}
+{{ include "restante.kafkaPassword" (dict "root" $ "user" "operator") }}
+{{- else }}
+{{- range $name, $variable := $component.described.variables }}
+{{- if and (hasPrefix "KAFKA_" $name) $variable.confidential }}
+- name: {{ $name }}
+  valueFrom:
+    secretKeyRef:
+      name: {{ include "restante.secretName" (dict "root" $ "service" "gateway") }}
+      key: {{ $name }}
+      optional: true
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}

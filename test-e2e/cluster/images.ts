@@ -1,0 +1,38 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { SERVICES } from '@restante/contracts/vocabulary'
+import { run } from '@restante/local/processes.ts'
+import { root } from '@restante/local/settings.ts'
+import { lastRelease } from '@restante/tools/releases/releases.ts'
+
+/** Tag of the images of this working tree. */
+const CURRENT = 'test'
+
+export interface Images {
+  /** Tag of the images of the last release. */
+  readonly earlier: string
+  /** Tag of those of this working tree. */
+  readonly current: string
+  /** All of them, and that of the engines. */
+  readonly names: readonly string[]
+}
+
+/** Runs a script of deploy/cluster. */
+type Script = (name: string, args: readonly string[], env?: NodeJS.ProcessEnv) => Promise<void>
+
+/** Builds the images of the services, of this working tree and of the last release, and that of the engines. */
+export async function buildImages(script: Script): Promise<Images> {
+  const { version, commit } = await lastRelease()
+  await script('images.sh', ['engines'])
+  await script('images.sh', ['services', ...SERVICES], { TAG: CURRENT })
+  const sources = await mkdtemp(path.join(tmpdir(), 'restante-release-'))
+  try {
+    await run('sh', ['-c', 'git archive "$1" | tar x -C "$2"', 'sh', commit, sources], { cwd: root })
+    await script('images.sh', ['services', ...SERVICES], { TAG: version, SOURCE: sources, REVISION: commit })
+  } finally {
+    await rm(sources, { recursive: true, force: true })
+  }
+  const names = [version, CURRENT].flatMap((tag) => SERVICES.map((name) => `localhost/restante/${name}:${tag}`))
+  return { earlier: version, current: CURRENT, names: ['localhost/restante/engines:test', ...names] }
+}

@@ -1,0 +1,93 @@
+import { SERVICES } from '@restante/contracts/vocabulary'
+import { root } from '@restante/local/settings.ts'
+import { output } from '../../support/programs/programs.ts'
+import { components, helm, kubectl, objects, podsOf, RELEASE, ROLL_OUT } from '../harness/kubernetes.ts'
+import type { Part } from '../harness/scene.ts'
+
+const CHART = `${root}/helm/restante`
+const ENGINES = `${root}/deploy/cluster/engines.yaml`
+
+/** The options of `helm install` and `helm upgrade`. @param tag the images. */
+export function installOptions(tag: string): string[] {
+  return [
+    CHART,
+    `--values=${CHART}/examples/test-cluster.yaml`,
+    `--set=image.tag=${tag}`,
+    '--wait',
+    `--timeout=${ROLL_OUT}`,
+  ]
+}
+
+/** The engines, the databases, the namespace and the Secrets: what an operator brings. */
+export const prepare: Part = {
+  name: 'engines as pods, and the Secrets of all services by the generator',
+  async run({ current }) {
+    await startEngines()
+    await output('kubectl', ['create', 'namespace', RELEASE])
+    await output('sh', ['-ec', secretsCommand(current)])
+    const secrets = (await kubectl('get', 'secrets', '--output=name')).trim().split('\n')
+    if (secrets.length !== SERVICES.length) throw new Error(`there are other Secrets: ${secrets.join(', ')}`)
+    return `${secrets.length} Secrets`
+  },
+}
+
+/** The chart is installed. */
+export const install: Part = {
+  name: 'helm install --wait',
+  async run({ earlier }) {
+    await helm('install', RELEASE, ...installOptions(earlier))
+    const restarts = (await podsOf()).filter((pod) => pod.restarts > 0)
+    if (restarts.length > 0) throw new Error(`containers ended: ${JSON.stringify(restarts)}`)
+    const found = await components()
+    return `${found.length} Deployments, ${(await podsOf()).length} pods of images :${earlier}`
+  },
+}
+
+/** The release is removed. */
+export const uninstall: Part = {
+  name: 'helm uninstall leaves nothing but what the operator brought',
+  async run() {
+    await helm('uninstall', RELEASE, '--wait', `--timeout=${ROLL_OUT}`)
+    const left = (await objects()).filter((name) => !broughtByOperator.test(name))
+    if (left.length > 0) throw new Error(`objects are left:\n${left.join('\n')}`)
+    const wide = await output('kubectl', [
+      'get',
+      'clusterroles,clusterrolebindings,customresourcedefinitions,priorityclasses,persistentvolumes',
+      `--selector=app.kubernetes.io/instance=${RELEASE}`,
+      '--output=name',
+    ])
+    if (wide.trim() !== '') throw new Error(`objects of the cluster are left:\n${wide}`)
+    return `left are the operator's own: ${(await objects()).join(', ')}`
+  },
+}
+
+/** The Secrets of the generator, and what Kubernetes has in every namespace. */
+const broughtByOperator = new RegExp(
+  `^(secret/${RELEASE}-(${SERVICES.join('|')})|serviceaccount/default|configmap/kube-root-ca.crt)$`,
+)
+
+/** Starts the engines, without anything that an earlier installation left in them. */
+async function startEngines(): Promise<void> {
+  await output('kubectl', ['delete', 'namespace', 'engines', '--ignore-not-found'])
+  await output('kubectl', ['apply', '--filename', ENGINES])
+  const deployments = ['postgres', 'redis', 'kafka', 's3']
+  for (const name of deployments)
+    await output('kubectl', ['--namespace=engines', 'rollout', 'status', `deployment/${name}`, `--timeout=${ROLL_OUT}`])
+  for (const service of SERVICES) {
+    const create = ['createdb', '--host=127.0.0.1', '--username=restante', service]
+    await output('kubectl', ['--namespace=engines', 'exec', 'deployment/postgres', '--', ...create])
+  }
+}
+
+/** The generator's command, as the chart's README has it, for these engines. */
+function secretsCommand(tag: string): string {
+  const generator = [
+    '/app/libs/service/bin/service-node node /app/services/gateway/src/admin/main.ts secrets',
+    `--release ${RELEASE}`,
+    "--database-url 'postgresql://restante@postgres.engines:5432/{service}'",
+    '--redis-url redis://redis.engines:6379',
+    '--s3-access-key restante --s3-secret-key restante-secret',
+  ].join(' ')
+  const run = `kubectl --namespace ${RELEASE} run restante-secrets --image=localhost/restante/gateway:${tag} --restart=Never --rm --stdin --quiet`
+  return `${run} --command -- ${generator} >/tmp/restante-secrets.yaml && kubectl --namespace ${RELEASE} apply --filename /tmp/restante-secrets.yaml; rm -f /tmp/restante-secrets.yaml`
+}
