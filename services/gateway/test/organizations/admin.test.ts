@@ -29,6 +29,7 @@ describe('the operator’s command line', () => {
         queue: () => gateway.queue,
         webhooks: () => gateway.webhooks,
         domains: () => gateway.domains,
+        installation: () => gateway.installation,
         print: (line) => printed.push(line),
         say: (line) => said.push(line),
         ask: async () => answer,
