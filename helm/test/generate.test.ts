@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { SERVICES } from '@restante/contracts/vocabulary'
 import { servicesDocument } from '../generate/document.ts'
 import { documentedValues, flat } from '../generate/values.ts'
-import { chart, root } from './rendering.ts'
+import { chart, root } from './support/rendering.ts'
 
 const run = promisify(execFile)
 

@@ -3,7 +3,7 @@ import { SERVICES } from '@restante/contracts/vocabulary'
 import { deadLetterTopic, topicSettings } from '@restante/messaging'
 import { z } from 'zod'
 import { servicesDocument } from '../generate/document.ts'
-import { type Manifest, ofKind, one, render } from './rendering.ts'
+import { type Manifest, ofKind, one, render } from './support/rendering.ts'
 
 const acl = z.object({
   resource: z.object({

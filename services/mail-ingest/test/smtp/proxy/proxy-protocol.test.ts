@@ -4,9 +4,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describeWith, freePort, SmtpSession, waitFor } from '@restante/testkit'
-import { SIGNATURE } from '../../src/smtp/protocol/proxy-header.ts'
-import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
-import { Peer } from '../hostile/support/peer.ts'
+import { SIGNATURE } from '../../../src/smtp/protocol/proxy-header.ts'
+import { type Fixture, openFixture, type TestInbox } from '../../fixture.ts'
+import { Peer } from '../../hostile/support/peer.ts'
 
 /** The address of the proxies of these tests. */
 const PROXY = '127.0.0.2'
@@ -211,7 +211,7 @@ describe('a connection from any other address', () => {
 })
 
 describeWith({ programs: ['haproxy'] }, 'HAProxy in front of mail-ingest', () => {
-  const folder = path.resolve(import.meta.dirname, '../../../../deploy/haproxy')
+  const folder = path.resolve(import.meta.dirname, '../../../../../deploy/haproxy')
   let child: ChildProcess | undefined
   let state: string
   beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { SmtpSession, waitFor } from '@restante/testkit'
-import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
+import { type Fixture, openFixture, type TestInbox } from '../../fixture.ts'
 
 let fixture: Fixture
 let inbox: TestInbox

@@ -1,6 +1,6 @@
-import { dashboard } from '../frame.ts'
-import { graph, table, tile } from '../panels.ts'
-import { inAnHour, largest, perSecond, quantile, series, share } from '../queries.ts'
+import { dashboard } from '../../frame.ts'
+import { graph, table, tile } from '../../panels.ts'
+import { inAnHour, largest, perSecond, quantile, series, share } from '../../queries.ts'
 
 /** From the acceptance of a message to the answer of its recipient's server. */
 export const mailOut = dashboard({

@@ -1,7 +1,7 @@
 import { sql } from '@restante/service/database'
 import { Metrics, SmtpSession, waitFor } from '@restante/testkit'
-import { measureInbound } from '../../src/pipeline/queue/backlog.ts'
-import { type Fixture, openFixture } from '../fixture.ts'
+import { measureInbound } from '../../../src/pipeline/queue/backlog.ts'
+import { type Fixture, openFixture } from '../../fixture.ts'
 
 let fixture: Fixture
 beforeAll(async () => {

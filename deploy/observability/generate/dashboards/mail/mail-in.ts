@@ -1,6 +1,6 @@
-import { dashboard } from '../frame.ts'
-import { graph, tile } from '../panels.ts'
-import { largest, perSecond, quantile, series, share, total } from '../queries.ts'
+import { dashboard } from '../../frame.ts'
+import { graph, tile } from '../../panels.ts'
+import { largest, perSecond, quantile, series, share, total } from '../../queries.ts'
 
 /** From the connection of a mail server to the message in its mailbox. */
 export const mailIn = dashboard({

@@ -1,6 +1,6 @@
-import { dashboard } from '../frame.ts'
-import { graph, table, tile } from '../panels.ts'
-import { largest, perSecond, quantile, series } from '../queries.ts'
+import { dashboard } from '../../frame.ts'
+import { graph, table, tile } from '../../panels.ts'
+import { largest, perSecond, quantile, series } from '../../queries.ts'
 
 /** From a committed event to its effect in another service. */
 export const kafka = dashboard({

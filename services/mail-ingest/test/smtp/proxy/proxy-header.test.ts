@@ -1,4 +1,4 @@
-import { readProxyHeader, SIGNATURE } from '../../src/smtp/protocol/proxy-header.ts'
+import { readProxyHeader, SIGNATURE } from '../../../src/smtp/protocol/proxy-header.ts'
 
 /** A header of version 2. */
 function binary(command: number, family: number, block: number[], declared = block.length): Buffer {

@@ -1,6 +1,6 @@
-import { dashboard } from '../frame.ts'
-import { graph, table, tile } from '../panels.ts'
-import { ofProcesses, series } from '../queries.ts'
+import { dashboard } from '../../frame.ts'
+import { graph, table, tile } from '../../panels.ts'
+import { ofProcesses, series } from '../../queries.ts'
 
 const CHOSEN = 'service=~"$service",instance=~"$instance"'
 const own = (metric: string, labels = '') => series(metric, labels === '' ? CHOSEN : `${CHOSEN},${labels}`)
