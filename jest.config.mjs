@@ -1,7 +1,12 @@
 /** One configuration for every package: the sources as Node runs them, on real engines. */
 export default {
   rootDir: import.meta.dirname,
-  testMatch: ['<rootDir>/{libs,services,deploy}/*/test/**/*.test.ts', '<rootDir>/{test-e2e,tools}/**/*.test.ts'],
+  testMatch: [
+    '<rootDir>/{libs,services,deploy}/*/test/**/*.test.ts',
+    '<rootDir>/{test-e2e,tools}/**/*.test.ts',
+    // They need more programs: `npm run test:chart`.
+    '!**/*.chart.test.ts',
+  ],
   globalSetup: '<rootDir>/test-e2e/stack/setup.ts',
   globalTeardown: '<rootDir>/test-e2e/stack/teardown.ts',
   testRunner: '<rootDir>/tools/jest/native-runner.ts',

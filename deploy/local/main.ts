@@ -5,7 +5,7 @@ import { reset } from './commands/reset.ts'
 import { runBeside } from './commands/run.ts'
 import { start } from './commands/start.ts'
 import { stop } from './commands/stop.ts'
-import { test } from './commands/test.ts'
+import { test, testChart } from './commands/test.ts'
 import { Advice } from './progress.ts'
 
 /** Takes the arguments after the command; resolves to the exit code. */
@@ -16,6 +16,7 @@ const commands = new Map<string, Command>([
   ['stop', stop],
   ['reset', reset],
   ['test', test],
+  ['test-chart', testChart],
   ['bench', bench],
   ['cluster', cluster],
   ['engines', engines],

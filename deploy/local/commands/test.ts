@@ -1,11 +1,18 @@
 import { existsSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { readSettings, root } from '../settings.ts'
 import { changedFiles, selectTests } from '../testing/changed-files.ts'
+import { ensureChartPrograms } from '../testing/chart-programs.ts'
+import { ensureObjectStore } from '../testing/object-store.ts'
 import { SLOW_FILES } from '../testing/slow-files.ts'
 import { overBudget, readSummary, type SlowFile, type Summary, slowestFiles } from '../testing/summary.ts'
 import { runOnEngines } from './on-engines.ts'
+
+const JEST = ['--disable-warning=ExperimentalWarning', join(root, 'node_modules/jest/bin/jest.js')]
+
+/** Tests of the chart and of alerts, which need programs that `npm test` does without. */
+const CHART_TESTS = ['<rootDir>/helm/test/**/*.test.ts', '<rootDir>/deploy/observability/test/**/*.chart.test.ts']
 
 /**
  * Tests that load the whole machine run when all others are done, two files at a time. The others spend much of their
@@ -41,8 +48,7 @@ export async function test(args: readonly string[]): Promise<number> {
   }
   const run = join(readSettings(process.env).state, 'run')
   const report = join(run, `test-report-${process.pid}`)
-  const program = join(root, 'node_modules/jest/bin/jest.js')
-  const options = ['--disable-warning=ExperimentalWarning', program, '--passWithNoTests']
+  const options = [...JEST, '--passWithNoTests']
   let rounded: Summary | undefined
   let late: readonly SlowFile[] = []
   const programs = async function* () {
@@ -63,12 +69,37 @@ export async function test(args: readonly string[]): Promise<number> {
     const code = await runOnEngines(programs(), {
       RESTANTE_TEST_REPORT: report,
       RESTANTE_TEST_LENGTH: long ? 'long' : 'short',
+      ...(long && (await ensureObjectStore())),
       NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? join(root, 'node_modules/.cache/compiled'),
     })
     const summary = rounded ?? (await readSummary(report))
     process.once('exit', () => process.stdout.write(closing(summary, late)))
     const none = summary.passed + summary.failed === 0 && changed === undefined
     return none || late.length > 0 ? code || 1 : code
+  } finally {
+    await rm(report, { force: true })
+  }
+}
+
+/**
+ * `npm run test:chart`: the chart, its examples, alerts and dashboards, with Helm and the validators of Kubernetes and
+ * Prometheus, which are fetched once. Arguments are jest's; the last line is `N passed, N failed`.
+ */
+export async function testChart(args: readonly string[]): Promise<number> {
+  const programs = await ensureChartPrograms()
+  await ensureObjectStore()
+  const report = join(readSettings(process.env).state, 'run', `test-report-${process.pid}`)
+  const matches = CHART_TESTS.map((pattern) => `--testMatch=${pattern}`)
+  try {
+    await mkdir(dirname(report), { recursive: true })
+    const code = await runOnEngines([[...JEST, ...args, '--maxWorkers=2', ...matches]], {
+      ...programs,
+      RESTANTE_TEST_REPORT: report,
+      RESTANTE_TEST_LENGTH: 'short',
+    })
+    const summary = await readSummary(report)
+    process.once('exit', () => process.stdout.write(closing(summary, [])))
+    return summary.passed + summary.failed === 0 ? code || 1 : code
   } finally {
     await rm(report, { force: true })
   }

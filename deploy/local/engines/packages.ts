@@ -66,8 +66,29 @@ const peers: readonly Program[] = [
 const longPeers: readonly Program[] = [
   { what: 'ClamAV (clamd)', installed: () => onPath('clamd'), packages: ['clamav-daemon'] },
   { what: 'rspamd', installed: () => onPath('rspamd'), packages: ['rspamd'] },
+  { what: 'PgBouncer', installed: () => onPath('pgbouncer'), packages: ['pgbouncer'] },
   { what: 'OpenDKIM', installed: () => onPath('opendkim'), packages: ['opendkim'] },
 ]
+
+/** Those that tests of the chart drive, which do not run without them. */
+const chartPeers: readonly Program[] = [
+  { what: 'promtool', installed: () => onPath('promtool'), packages: ['prometheus'] },
+  {
+    what: 'Python 3 with venv',
+    installed: () => succeeds('python3', ['-c', 'import ensurepip, venv']),
+    packages: ['python3-venv'],
+  },
+]
+
+/** Installs them on Debian as root. @throws Advice that names the packages elsewhere. */
+export async function ensureChartPeers(): Promise<void> {
+  const missing = await missingOf(chartPeers)
+  if (missing.length === 0) return
+  const packages = missing.map((program) => program.packages[0]).join(' ')
+  const names = missing.map(({ what }) => what).join(', ')
+  if (!(await canInstall())) throw new Advice(`Not installed: ${names}. On Debian: apt-get install -y ${packages}`)
+  await step(`Installing ${names}`, () => install(missing))
+}
 
 /**
  * Installs the programs for tests on Debian as root, and elsewhere reports which are missing.

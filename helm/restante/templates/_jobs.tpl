@@ -78,7 +78,7 @@ spec:
 {{- end }}
 {{- if eq $name "KAFKA_SASL_USERNAME" }}
 - name: {{ $name }}
-  value: {{ ternary (printf "%s-operator" (include "restante.fullname" $)) $value $.Values.strimzi.users.enabled | quote }}
+  value: {{ ternary (include "restante.kafkaUser" (dict "root" $ "user" "operator")) $value $.Values.strimzi.users.enabled | quote }}
 {{- end }}
 {{- end }}
 {{- if $.Values.strimzi.users.enabled }}

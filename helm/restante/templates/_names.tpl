@@ -22,12 +22,18 @@ app.kubernetes.io/part-of: restante
 {{- end }}
 {{- end }}
 
-{{/* Metadata of an object of one component: (dict "root" $ "name" component), and "object" if it is named otherwise. */}}
+{{/*
+Metadata of an object of one component: (dict "root" $ "name" component), with "object" if it is named otherwise, and with
+further "labels" and "annotations".
+*/}}
 {{- define "restante.metadata" -}}
 name: {{ include "restante.fullname" .root }}-{{ default .name .object }}
 namespace: {{ .root.Release.Namespace }}
 labels:
   {{- include "restante.labels" . | nindent 2 }}
+  {{- with .labels }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
 {{- with .annotations }}
 annotations:
   {{- toYaml . | nindent 2 }}
@@ -79,9 +85,23 @@ loadBalancerSourceRanges:
 - sourceLabels: [{{ . }}]
   targetLabel: service
 - sourceLabels: [__meta_kubernetes_pod_label_app_kubernetes_io_component]
-  targetLabel: component
+  targetLabel: workload
+{{- end }}
+
+{{/*
+The KafkaUser of a service: (dict "root" $ "user" service). Strimzi makes a Secret of the same name, which must not be that of
+the service.
+*/}}
+{{- define "restante.kafkaUser" -}}
+{{ include "restante.fullname" .root }}-{{ .user }}-kafka
 {{- end }}
 
 {{- define "restante.strimziCluster" -}}
 {{ required "\n\nstrimzi.cluster is missing: the name of the Kafka cluster." .Values.strimzi.cluster }}
+{{- end }}
+
+{{/* A list that must not be empty, as JSON: (dict "name" path "list" list "what" advice). */}}
+{{- define "restante.demand" -}}
+{{- if not .list -}}{{- fail (printf "\n\n%s is empty: %s." .name .what) -}}{{- end -}}
+{{- toJson .list -}}
 {{- end }}

@@ -28,7 +28,7 @@ capabilities:
 - name: KAFKA_SASL_PASSWORD
   valueFrom:
     secretKeyRef:
-      name: {{ include "restante.fullname" .root }}-{{ .user }}
+      name: {{ include "restante.kafkaUser" . }}
       key: password
 {{- end }}
 

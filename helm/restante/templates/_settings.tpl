@@ -54,7 +54,7 @@ installation go to the services that declare them; what the chart knows itself i
 {{- if $root.Values.engineCa.secretName -}}{{- $_ := set $computed "ENGINE_CA_FILE" "/etc/restante/engines/ca.crt" -}}{{- end -}}
 {{- if $root.Values.strimzi.users.enabled -}}
 {{- $_ := set $computed "KAFKA_SASL_MECHANISM" "scram-sha-512" -}}
-{{- $_ := set $computed "KAFKA_SASL_USERNAME" (printf "%s-%s" $fullname $c.service) -}}
+{{- $_ := set $computed "KAFKA_SASL_USERNAME" (include "restante.kafkaUser" (dict "root" $root "user" $c.service)) -}}
 {{- end -}}
 {{- range $file := (include "restante.files" . | fromJsonArray) -}}
 {{- range $name, $path := $file.variables -}}{{- $_ := set $computed $name $path -}}{{- end -}}
