@@ -9,6 +9,7 @@ import { describeAtFullLength, SmtpSession, testKafka, WebhookReceiver, waitFor 
 import { OwnEngines } from '../faults/harness/own-engines.ts'
 import { START_TIMEOUT } from '../stack/connect.ts'
 import { currentRun } from '../stack/run.ts'
+import { present } from '../stack/sources.ts'
 import { System } from '../stack/system.ts'
 import { mailTo } from '../support/mail.ts'
 import { type OutsidePeer, openPeer } from '../support/peers.ts'
@@ -65,7 +66,7 @@ describeAtFullLength(
     let inboxId: string
 
     beforeAll(async () => {
-      ownEngines = await OwnEngines.start(folder)
+      ownEngines = await OwnEngines.start(folder, present)
       system = await System.start(folder, { resources: ownEngines.resources, metrics: true })
       const { endpoints } = system
       ;[prometheus, tenant, peer, receiver] = await Promise.all([

@@ -4,18 +4,23 @@ import { z } from 'zod'
 
 const folder = path.resolve(import.meta.dirname, '../dashboards')
 
-const target = z.looseObject({ expr: z.string(), legendFormat: z.string(), datasource: z.unknown() })
+const target = z.looseObject({ expr: z.string(), legendFormat: z.string(), datasource: z.unknown().optional() })
 const panel = z.looseObject({
   type: z.string(),
   title: z.string(),
   description: z.string().optional(),
-  datasource: z.unknown(),
+  datasource: z.unknown().optional(),
   targets: z.array(target).default([]),
   links: z.array(z.looseObject({ url: z.string() })).default([]),
   fieldConfig: z.looseObject({ defaults: z.looseObject({ unit: z.string().optional() }) }).optional(),
   gridPos: z.object({ x: z.int(), y: z.int(), w: z.int(), h: z.int() }),
 })
-const variable = z.looseObject({ type: z.string(), name: z.string(), datasource: z.unknown(), query: z.string() })
+const variable = z.looseObject({
+  type: z.string(),
+  name: z.string(),
+  datasource: z.unknown().optional(),
+  query: z.string(),
+})
 const dashboard = z.looseObject({
   uid: z.string(),
   title: z.string(),
