@@ -4,8 +4,8 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { SERVICES } from '@restante/contracts/vocabulary'
 import { documentedValues, flat } from '../generate/values.ts'
-import { chart, root } from './rendering.ts'
-import { describedServices } from './services.ts'
+import { chart, root } from './support/rendering.ts'
+import { describedServices } from './support/services.ts'
 
 const run = promisify(execFile)
 

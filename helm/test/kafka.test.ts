@@ -2,8 +2,8 @@ import { topics } from '@restante/contracts/events'
 import { SERVICES } from '@restante/contracts/vocabulary'
 import { deadLetterTopic, topicSettings } from '@restante/messaging'
 import { z } from 'zod'
-import { type Manifest, ofKind, one, render } from './rendering.ts'
-import { describedServices } from './services.ts'
+import { type Manifest, ofKind, one, render } from './support/rendering.ts'
+import { describedServices } from './support/services.ts'
 
 const acl = z.object({
   resource: z.object({

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { parseAllDocuments, stringify } from 'yaml'
 import { z } from 'zod'
-import { chart, root } from '../generate/root.ts'
+import { chart, root } from '../../generate/root.ts'
 
 export { chart, root }
 
