@@ -30,7 +30,7 @@ export async function readDefinitions(): Promise<Definitions> {
   const folder = path.join(process.env['RESTANTE_TOOLS'] ?? '', 'definitions')
   const schemas = new Map<string, Record<string, unknown>>()
   for (const name of await readdir(folder)) {
-    for (const document of parseAllDocuments(await readFile(path.join(folder, name), 'utf8'))) {
+    for (const document of parseAllDocuments(await readFile(path.join(folder, name), 'utf8'), { merge: true })) {
       const { spec } = definition.parse(document.toJS())
       for (const { name: version, served, schema } of spec.versions)
         if (served) schemas.set(`${spec.group}/${version} ${spec.names.kind}`, strict(schema.openAPIV3Schema))
@@ -38,10 +38,10 @@ export async function readDefinitions(): Promise<Definitions> {
   }
   return {
     problemsOf(object) {
-      const { apiVersion, kind, metadata: _, ...rest } = object
+      const { apiVersion, kind, metadata: _, ...own } = object
       const schema = schemas.get(`${apiVersion} ${kind}`)
       if (schema === undefined) return [`${apiVersion} ${kind} is not defined`]
-      const result = z.fromJSONSchema(schema).safeParse({ apiVersion, kind, ...rest })
+      const result = z.fromJSONSchema(schema).safeParse(own)
       return result.success ? [] : result.error.issues.map(({ path: at, message }) => `${at.join('.')}: ${message}`)
     },
   }
@@ -49,7 +49,7 @@ export async function readDefinitions(): Promise<Definitions> {
 
 /**
  * A schema of Kubernetes as JSON Schema. There unknown fields are cut off unless a schema keeps them; here they are
- * refused. Rules in CEL and formats are left to the API server (`npm run test:cluster -- --api-only`).
+ * refused. Rules in CEL, formats and patterns (in Go's syntax) are left to the API server (`npm run test:cluster -- --api-only`).
  */
 function strict(schema: Readonly<Record<string, unknown>>): Record<string, unknown> {
   if (schema['x-kubernetes-int-or-string'] === true) return { anyOf: [{ type: 'integer' }, { type: 'string' }] }
@@ -67,18 +67,7 @@ function strict(schema: Readonly<Record<string, unknown>>): Record<string, unkno
   return own
 }
 
-const KEPT = [
-  'type',
-  'enum',
-  'required',
-  'pattern',
-  'minimum',
-  'maximum',
-  'minItems',
-  'maxItems',
-  'minLength',
-  'maxLength',
-]
+const KEPT = ['type', 'enum', 'required', 'minimum', 'maximum', 'minItems', 'maxItems', 'minLength', 'maxLength']
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

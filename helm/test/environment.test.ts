@@ -1,4 +1,7 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { rootCertificates } from 'node:tls'
 import { kafkaVariables } from '@restante/messaging'
 import { readEnvironment } from '@restante/service/configuration'
 import { z } from 'zod'
@@ -27,9 +30,17 @@ function withPasswords(secrets: ReadonlyMap<string, Record<string, string>>): Ma
 
 describe('the environment of pods', () => {
   let secrets: Map<string, Record<string, string>>
+  let folder: string
   beforeAll(async () => {
     secrets = await generatedSecrets()
+    folder = await mkdtemp(path.join(tmpdir(), 'restante-authorities-'))
+    await writeFile(path.join(folder, 'ca.crt'), rootCertificates[0] ?? '')
   })
+  afterAll(() => rm(folder, { recursive: true }))
+
+  /** With the file of authorities, which services read with their configuration, where it is on this machine. */
+  const mounted = (environment: Record<string, string>) =>
+    'ENGINE_CA_FILE' in environment ? { ...environment, ENGINE_CA_FILE: path.join(folder, 'ca.crt') } : environment
 
   it.each(['minimal', 'production', 'gateway-api', 'roles-apart', 'shared-volume', 'test-cluster'])(
     'lets every service of the example %s start with the Secrets that the operator’s command prints',
@@ -42,7 +53,9 @@ describe('the environment of pods', () => {
       expect(deployments.length).toBeGreaterThanOrEqual(6)
       for (const deployment of deployments) {
         const service = containerOf(deployment).name
-        expect(await configure(service, environmentOf(deployment, manifests, known))).toMatchObject({ service })
+        expect(await configure(service, mounted(environmentOf(deployment, manifests, known)))).toMatchObject({
+          service,
+        })
       }
     },
   )
@@ -54,7 +67,7 @@ describe('the environment of pods', () => {
       // Nothing but existing Secrets: no ConfigMap, no ServiceAccount.
       for (const job of jobs.values()) {
         expect(containerOf(job).envFrom).toEqual([])
-        const environment = environmentOf(job, [], withPasswords(secrets))
+        const environment = mounted(environmentOf(job, [], withPasswords(secrets)))
         if (job.metadata.name === 'restante-topics') {
           expect(readEnvironment(kafkaVariables, environment).KAFKA_BROKERS.length).toBe(1)
           if (example === 'production') expect(environment['KAFKA_SASL_USERNAME']).toBe('restante-operator-kafka')

@@ -13,7 +13,9 @@ const configMap = z.looseObject({ data: z.record(z.string(), z.string()) })
 /** The Secrets that the operator's command prints, by name. */
 export async function generatedSecrets(...words: string[]): Promise<Map<string, Record<string, string>>> {
   const program = path.join(root, 'services/gateway/src/admin/main.ts')
-  const engines = ['--database-url', 'postgres://database/{service}', '--redis-url', 'redis://redis']
+  const engines = words.includes('--database-url')
+    ? []
+    : ['--database-url', 'postgres://database/{service}', '--redis-url', 'redis://redis']
   const { stdout } = await run(process.execPath, [program, 'secrets', ...engines, ...words])
   return new Map(parseManifests(stdout).map((it) => [it.metadata.name, secret.parse(it).stringData]))
 }

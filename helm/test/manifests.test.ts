@@ -5,7 +5,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { stringify } from 'yaml'
 import { readDefinitions } from './definitions.ts'
-import { chart, examples, parseManifests, render, renderText } from './rendering.ts'
+import { chart, examples, type Manifest, render } from './rendering.ts'
 
 const run = promisify(execFile)
 const LARGE = { maxBuffer: 64 * 1024 * 1024 }
@@ -28,17 +28,13 @@ const EVERYTHING = {
 
 describe('the chart', () => {
   let folder: string
+  const renderings = new Map<string, Manifest[]>()
   beforeAll(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'restante-manifests-'))
-  })
+    for (const example of await examples()) renderings.set(example, await render({ example }))
+    renderings.set('everything', await render({ example: 'production', values: EVERYTHING }))
+  }, 120_000)
   afterAll(() => rm(folder, { recursive: true }))
-
-  async function renderings(): Promise<Map<string, string>> {
-    const found = new Map<string, string>()
-    for (const example of await examples()) found.set(example, await renderText({ example }))
-    found.set('everything', await renderText({ example: 'production', values: EVERYTHING }))
-    return found
-  }
 
   it('has no faults that Helm finds, with the values of every example', async () => {
     for (const example of await examples()) {
@@ -52,8 +48,8 @@ describe('the chart', () => {
     'makes objects that Kubernetes %s knows, without an unknown field',
     async (version) => {
       const files: string[] = []
-      for (const [name, text] of await renderings()) {
-        const own = parseManifests(text).filter(({ apiVersion }) => OWN.test(apiVersion))
+      for (const [name, manifests] of renderings) {
+        const own = manifests.filter(({ apiVersion }) => OWN.test(apiVersion))
         const file = path.join(folder, `${version}-${name}.yaml`)
         await writeFile(file, own.map((object) => stringify(object)).join('---\n'))
         files.push(file)
@@ -68,8 +64,8 @@ describe('the chart', () => {
   it('makes objects that the Gateway API, cert-manager, the Prometheus Operator and Strimzi know', async () => {
     const definitions = await readDefinitions()
     const kinds = new Set<string>()
-    for (const [name, text] of await renderings()) {
-      for (const object of parseManifests(text).filter(({ apiVersion }) => !OWN.test(apiVersion))) {
+    for (const [name, manifests] of renderings) {
+      for (const object of manifests.filter(({ apiVersion }) => !OWN.test(apiVersion))) {
         kinds.add(object.kind)
         expect([name, object.kind, object.metadata.name, definitions.problemsOf(object)]).toEqual([
           name,
@@ -79,6 +75,12 @@ describe('the chart', () => {
         ])
       }
     }
+    const wrong = {
+      apiVersion: 'cert-manager.io/v1',
+      kind: 'Certificate',
+      metadata: { name: 'x', labels: {}, annotations: {} },
+    }
+    expect(definitions.problemsOf({ ...wrong, spec: { dnsNmaes: [] } }).join()).toContain('dnsNmaes')
     expect([...kinds].toSorted()).toEqual([
       'Certificate',
       'HTTPRoute',
@@ -92,8 +94,8 @@ describe('the chart', () => {
   })
 
   it('makes no object twice', async () => {
-    for (const text of (await renderings()).values()) {
-      const names = parseManifests(text).map(({ kind, metadata }) => `${kind} ${metadata.name}`)
+    for (const manifests of renderings.values()) {
+      const names = manifests.map(({ kind, metadata }) => `${kind} ${metadata.name}`)
       expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([])
     }
   })

@@ -1,3 +1,4 @@
+import { lastLines } from '@restante/local/processes.ts'
 import { waitFor } from '@restante/testkit'
 import { z } from 'zod'
 import { output } from '../../support/programs/programs.ts'
@@ -73,7 +74,9 @@ const pods = z.object({
       metadata: z.object({ name: z.string(), deletionTimestamp: z.string().optional() }),
       spec: z.object({ containers: z.array(z.object({ image: z.string() })) }),
       status: z.object({
-        containerStatuses: z.array(z.object({ restartCount: z.int() })).default([]),
+        containerStatuses: z
+          .array(z.object({ lastState: z.object({ terminated: z.object({ exitCode: z.int() }).optional() }) }))
+          .default([]),
       }),
     }),
   ),
@@ -88,7 +91,7 @@ export async function podsOf(component?: string) {
     .map(({ metadata, spec, status }) => ({
       name: metadata.name,
       image: spec.containers[0]?.image ?? '',
-      restarts: status.containerStatuses.reduce((sum, { restartCount }) => sum + restartCount, 0),
+      crashed: status.containerStatuses.some(({ lastState }) => (lastState.terminated?.exitCode ?? 0) !== 0),
     }))
 }
 
@@ -118,15 +121,18 @@ export async function objects(): Promise<string[]> {
   return names.trim().split('\n').filter(Boolean).sort()
 }
 
-/** What an operator would look at when something went wrong. */
+/** What an operator would look at when something went wrong, in short. */
 export async function diagnosis(): Promise<string> {
   const parts = await Promise.all([
     kubectl('get', 'pods,jobs,services', '--output=wide').catch(String),
-    kubectl('get', 'events', '--sort-by=.lastTimestamp').then(
-      (text) => text.trim().split('\n').slice(-25).join('\n'),
+    kubectl('get', 'events', '--field-selector=type!=Normal', '--sort-by=.lastTimestamp').then(
+      (text) => lastLines(text, 15),
       String,
     ),
-    kubectl('logs', `--selector=${OF_RELEASE}`, '--all-containers', '--prefix', '--tail=8').catch(String),
+    kubectl('logs', `--selector=${OF_RELEASE}`, '--all-containers', '--prefix', '--tail=4').then(
+      (text) => lastLines(text, 40).replaceAll(/^(.{400}).*$/gm, '$1 ...'),
+      String,
+    ),
   ])
   return parts.join('\n\n')
 }

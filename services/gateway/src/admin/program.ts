@@ -3,6 +3,7 @@ import { ConfigurationError } from '@restante/service/configuration'
 import { ApiError, isInfrastructureError, messageOf, UpstreamError } from '@restante/service/errors'
 import { UpstreamRejectedError } from '@restante/service/http'
 import { addAuditCommand } from './commands/audit.ts'
+import { addCheckCommand } from './commands/check.ts'
 import { addDomainCommands } from './commands/domains.ts'
 import { addKeyCommands } from './commands/keys.ts'
 import { addLimitCommands } from './commands/limits.ts'
@@ -74,6 +75,7 @@ function program(console: Console): Command {
   addQueueCommands(root, console)
   addWebhookCommands(root, console)
   addDomainCommands(root, console)
+  addCheckCommand(root, console)
   addSecretsCommand(root, console)
   return root
 }

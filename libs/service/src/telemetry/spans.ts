@@ -1,12 +1,27 @@
-import { context, propagation, ROOT_CONTEXT, type Span, SpanStatusCode, trace } from '@opentelemetry/api'
+import {
+  type Attributes,
+  context,
+  propagation,
+  ROOT_CONTEXT,
+  type Span,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api'
 
-const tracer = trace.getTracer('@restante/mail-ingest')
+const tracer = trace.getTracer('@restante/service')
 
-/** Runs work inside a span of its own. The rows, events and calls that the work produces continue the trace. */
-export async function inSpan<T>(name: string, traceparent: string | undefined, work: () => Promise<T>): Promise<T> {
+/**
+ * Runs work inside a span of its own. The rows, events and calls that the work produces continue the trace.
+ * @param traceparent of the work that caused this one, as it was stored; undefined: the current trace goes on.
+ */
+export async function inSpan<T>(
+  name: string,
+  traceparent: string | undefined,
+  work: (span: WorkSpan) => Promise<T>,
+): Promise<T> {
   const span = new WorkSpan(name, traceparent)
   try {
-    return await span.within(work)
+    return await span.within(() => work(span))
   } catch (error) {
     span.fail()
     throw error
@@ -28,6 +43,11 @@ export class WorkSpan {
   /** Runs `work` with this span active: what it produces belongs to the span. */
   within<T>(work: () => T): T {
     return context.with(trace.setSpan(this.#parent, this.#span), work)
+  }
+
+  /** Adds facts: ids and codes, never content. */
+  note(facts: Attributes): void {
+    this.#span.setAttributes(facts)
   }
 
   fail(): void {
