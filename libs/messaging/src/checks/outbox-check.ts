@@ -9,10 +9,10 @@ const BEHIND = sql<{ waiting: number; seconds: number }>(`
 select count(*)::int as waiting, coalesce(extract(epoch from now() - min(created_at)), 0)::int as seconds
   from outbox
  where published_at is null and refused is null`)
-const PARKED = sql<{ position: bigint; topic: string; type: string; refused: string }, [rows: number]>(
+const PARKED = sql<{ position: string; topic: string; type: string; refused: string }, [rows: number]>(
   'select position, topic, type, refused from outbox where refused is not null order by position limit $1',
 )
-const TRY_AGAIN = sql<never, [positions: readonly bigint[]]>(
+const TRY_AGAIN = sql<never, [positions: readonly string[]]>(
   'update outbox set refused = null where position = any($1::bigint[]) and refused is not null',
 )
 

@@ -22,9 +22,9 @@ export async function snapshot(system: System): Promise<Snapshot> {
     const { rows } = await client.query<{ pid: number; wal: string }>(
       "select pg_backend_pid() as pid, pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0') as wal",
     )
-    return { pid: rows[0]?.pid ?? 0, wal: Number(rows[0]?.wal ?? 0) }
+    return { cpuMs: await cpuOfPostgres(rows[0]?.pid ?? 0), wal: Number(rows[0]?.wal ?? 0) }
   })
-  used.set('CPU of PostgreSQL', { value: await cpuOfPostgres(postgres.pid), unit: 'ms' })
+  used.set('CPU of PostgreSQL', { value: postgres.cpuMs, unit: 'ms' })
   used.set('WAL of PostgreSQL', { value: postgres.wal / 1_024, unit: 'KB' })
   for (const service of SERVICES) await addDatabase(used, service, system.endpoints.databases[service])
   const logs = path.join(readSettings(process.env).state, 'kafka/data')
@@ -62,7 +62,7 @@ async function onDatabase<T>(url: string, work: (client: pg.Client) => Promise<T
   }
 }
 
-/** Of the postmaster, of its children, and of those that have ended. */
+/** Of the postmaster, of its children, and of those that have ended. @param backend one that still runs. */
 async function cpuOfPostgres(backend: number): Promise<number> {
   const [, postmaster = 0] = await timesOf(backend)
   const [own] = await timesOf(postmaster)

@@ -1,10 +1,10 @@
 import { type Command, Option } from '@commander-js/extra-typings'
 import { RESTORABLE, type Restorable } from '@restante/contracts/internal'
 import type { CheckOptions, InstallationCheck } from '../checks/request.ts'
+import { JSON_OPTION, names, past } from '../commands/arguments.ts'
 import { UsageError } from '../operator/usage-error.ts'
 import type { Console } from '../output/console.ts'
 import { runCheck } from '../output/findings.ts'
-import { JSON_OPTION, names, past } from './arguments.ts'
 
 /** Stores whose loss of events is repaired from Kafka, for which the time of the backup is needed. */
 const NEED_TIME: readonly Restorable[] = ['gateway', 'mail-ingest', 'mail-send', 'webhooks-dispatcher', 'domains-dns']
