@@ -1,3 +1,4 @@
+import type { BlobStore } from '@restante/blobs'
 import { domainsCheck } from '@restante/domains'
 import { checkHandler, orphansCheck } from '@restante/kit'
 import { missedEventsCheck, outboxCheck } from '@restante/messaging'
@@ -9,15 +10,22 @@ import { listsConsumer } from '../lists/consumers.ts'
 import { heldInboxes } from '../mailbox/held-inboxes.ts'
 import { missingCopies } from '../mailbox/missing-copies.ts'
 import { lostBytesCheck, referencedBlobs } from '../raw/lost-bytes.ts'
-import type { Parts } from '../roles/parts.ts'
 import { deliveriesConsumer } from '../sent/consumers.ts'
+import type { SentPlacement } from '../sent/placement.ts'
+import type { MailTenancy } from '../tenancy/open-tenancy.ts'
 
 type CheckOperation = 'mail-ingest.check' | 'mail-ingest.listInboxes' | 'mail-ingest.findMissingCopies'
+
+interface Checked {
+  readonly blobs: BlobStore
+  readonly placement: SentPlacement
+  readonly tenancy: MailTenancy['tenancy']
+}
 
 /** What the operator's command asks this service, and what other services ask for theirs. */
 export function checkRoutes(
   kit: IngestKit,
-  { blobs, placement, tenancy }: Parts,
+  { blobs, placement, tenancy }: Checked,
 ): Pick<InternalHandlers<'mail-ingest'>, CheckOperation> {
   const { db, kafka, outbox, log } = kit
   // Not started here: they only handle what is given to them.
