@@ -34,6 +34,7 @@ const checkRequest = z.object({
   repair: z.boolean().meta({ description: 'False: report only.' }),
   restored: z
     .array(z.enum(RESTORABLE))
+    .max(RESTORABLE.length)
     .meta({ description: 'What was put back from a backup: it lost what came later.' }),
   since: z.iso.datetime().optional().meta({ description: 'The time of that backup.' }),
   delete_orphans: z.boolean().meta({ description: 'Whether a repair deletes bytes that no row refers to.' }),
