@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { SERVICES } from '@restante/contracts/vocabulary'
-import { servicesDocument } from '../generate/document.ts'
 import { documentedValues, flat } from '../generate/values.ts'
-import { chart, root } from './rendering.ts'
+import { chart, root } from './support/rendering.ts'
+import { describedServices } from './support/services.ts'
 
 const run = promisify(execFile)
 
@@ -16,7 +16,7 @@ describe('the generated files of the chart', () => {
   })
 
   it('name every service, its consumers with their dead letters, and its secrets', async () => {
-    const { services } = await servicesDocument()
+    const services = await describedServices()
     expect(Object.keys(services)).toEqual([...SERVICES])
     expect(services['webhooks-dispatcher']?.groups).toContainEqual({
       name: 'webhooks-dispatcher.public-events',
@@ -29,7 +29,7 @@ describe('the generated files of the chart', () => {
   })
 
   it('take no variable for a setting whose name says that it is a secret', async () => {
-    const { services } = await servicesDocument()
+    const services = await describedServices()
     const open = Object.values(services).flatMap(({ variables }) =>
       Object.entries(variables).flatMap(([name, { confidential }]) => (confidential === undefined ? [name] : [])),
     )

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { parse, stringify } from 'yaml'
 import { z } from 'zod'
-import { type Manifest, ofKind, one, render, root } from './rendering.ts'
+import { type Manifest, ofKind, one, render, root } from './support/rendering.ts'
 
 const run = promisify(execFile)
 

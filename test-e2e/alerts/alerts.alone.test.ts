@@ -26,6 +26,7 @@ const ABOUT_SPEED = new Set(['RestanteApiSlow', 'RestanteEventLoopSlow'])
 /** Labels of targets, and labels whose values depend on names that are not those of this installation. */
 const OPEN_LABELS = new Set([
   'job',
+  'workload',
   'instance',
   'namespace',
   'service',
@@ -34,6 +35,10 @@ const OPEN_LABELS = new Set([
   'operation',
   'group',
 ])
+
+/** Reported only where certificates of tracking hosts are ordered, which needs an authority. */
+const OF_AN_AUTHORITY = 'restante_certificates'
+
 /** A series of a test of an installation that has answered nothing with this status yet. */
 const BY_STATUS = 'restante_http_requests_total'
 
@@ -125,6 +130,7 @@ describeAtFullLength(
       async () => {
         const missing: string[] = []
         for (const selector of await seriesOfUnitTests()) {
+          if (selector.startsWith(`${OF_AN_AUTHORITY}{`)) continue
           if ((await prometheus.series(selector)).length === 0) missing.push(selector)
         }
         expect(missing).toEqual([])
@@ -218,7 +224,7 @@ describeAtFullLength(
         const { annotations } = await prometheus.fires('RestanteServiceDown', { service: 'mail-send' })
         expect(annotations.summary).toBe('No process of mail-send in mail answers')
         for (const alert of await prometheus.firing())
-          expect(Object.values(alert.annotations).join()).not.toMatch(/<no value>|%!|error/)
+          expect(Object.values(alert.annotations).join()).not.toMatch(/<no value>|%!|<error/)
       },
       TEST_TIMEOUT,
     )

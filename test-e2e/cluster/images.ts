@@ -21,8 +21,15 @@ export interface Images {
 /** Runs a script of deploy/cluster. */
 type Script = (name: string, args: readonly string[], env?: NodeJS.ProcessEnv) => Promise<void>
 
+/** The images of a run. */
+export async function imagesOf(): Promise<Images> {
+  const { version } = await lastRelease()
+  const names = [version, CURRENT].flatMap((tag) => SERVICES.map((name) => `localhost/restante/${name}:${tag}`))
+  return { earlier: version, current: CURRENT, names: ['localhost/restante/engines:test', ...names] }
+}
+
 /** Builds the images of the services, of this working tree and of the last release, and that of the engines. */
-export async function buildImages(script: Script): Promise<Images> {
+export async function buildImages(script: Script): Promise<void> {
   const { version, commit } = await lastRelease()
   await script('images.sh', ['engines'])
   await script('images.sh', ['services', ...SERVICES], { TAG: CURRENT })
@@ -33,6 +40,4 @@ export async function buildImages(script: Script): Promise<Images> {
   } finally {
     await rm(sources, { recursive: true, force: true })
   }
-  const names = [version, CURRENT].flatMap((tag) => SERVICES.map((name) => `localhost/restante/${name}:${tag}`))
-  return { earlier: version, current: CURRENT, names: ['localhost/restante/engines:test', ...names] }
 }

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { Advice, step } from '@restante/local/progress.ts'
 import { root } from '@restante/local/settings.ts'
 import { type Arguments, InvalidArgumentError, readArguments, USAGE } from './arguments.ts'
-import { buildImages } from './images.ts'
+import { buildImages, imagesOf } from './images.ts'
 
 const interrupted = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupted.abort())
@@ -32,8 +32,9 @@ async function onApiServer(): Promise<void> {
   await inCluster('api-server.ts', path.join(toolsFolder(), 'definitions'))
 }
 
-async function onNode(): Promise<void> {
-  const { earlier, current, names } = await step('Building the images', () => buildImages(script))
+async function onNode(skipBuild: boolean): Promise<void> {
+  const { earlier, current, names } = await imagesOf()
+  if (!skipBuild) await step('Building the images', () => buildImages(script))
   await step('Starting the cluster', () => script('cluster.sh', ['up']))
   await step('Loading the images', () => script('cluster.sh', ['load', ...names]))
   await inCluster('scenario.ts', earlier, current)
@@ -44,14 +45,14 @@ function toolsFolder(): string {
   return process.env['RESTANTE_TOOLS'] ?? path.join(root, '.restante/tools')
 }
 
-async function test({ apiOnly, keep }: Arguments): Promise<void> {
+async function test({ apiOnly, keep, skipBuild }: Arguments): Promise<void> {
   await script(
     'programs.sh',
     apiOnly ? ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kubectl', 'helm'] : [],
   )
   let passed = false
   try {
-    await (apiOnly ? onApiServer() : onNode())
+    await (apiOnly ? onApiServer() : onNode(skipBuild))
     passed = true
   } finally {
     if (passed || !keep) await endCluster()

@@ -8,8 +8,20 @@ import { install, prepare, uninstall } from './parts/install.ts'
 import { kills } from './parts/kills.ts'
 import { scaling } from './parts/scaling.ts'
 import { rollback, upgrade } from './parts/upgrade.ts'
+import { walk } from './parts/walk.ts'
 
-const parts: readonly Part[] = [prepare, install, exchange, upgrade, kills, scaling, rollback, exchange, uninstall]
+const parts: readonly Part[] = [
+  prepare,
+  install,
+  exchange,
+  upgrade,
+  kills,
+  scaling,
+  rollback,
+  exchange,
+  uninstall,
+  walk,
+]
 
 const [earlier = 'test', current = 'test'] = process.argv.slice(2)
 const server = await startMailServer()

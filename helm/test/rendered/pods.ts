@@ -4,7 +4,7 @@ import { closeSync, openSync } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { waitFor } from '@restante/testkit'
-import { root } from '../rendering.ts'
+import { root } from '../support/rendering.ts'
 
 /** The command of the image, whose working folder is that of the service (deploy/image/Dockerfile). */
 const IMAGE_COMMAND = ['/app/libs/service/bin/service-node', 'node', 'src/main.ts']

@@ -17,7 +17,7 @@ import { EngineAccessError, explained } from '@restante/service/engines'
 import { Digest } from './digest.ts'
 import { BlobNotFoundError } from './errors.ts'
 import { parseName, parsePrefix } from './names.ts'
-import type { BlobRange, BlobStore, PutOptions, StoredBlob } from './store.ts'
+import type { BlobPage, BlobRange, BlobStore, PutOptions, StoredBlob } from './store.ts'
 
 export interface S3Config {
   readonly kind: 's3'
@@ -190,6 +190,23 @@ export class S3BlobStore implements BlobStore {
 
   async exists(name: string): Promise<boolean> {
     return (await this.size(name)) !== undefined
+  }
+
+  async list(prefix: string, after: string | undefined, limit: number): Promise<BlobPage> {
+    const Prefix = `${this.#prefix}${parsePrefix(prefix).join('/')}/`
+    const page = await this.#client.send(
+      new ListObjectsV2Command({
+        Bucket: this.#bucket,
+        Prefix,
+        MaxKeys: limit,
+        ...(after !== undefined && { StartAfter: this.#prefix + after }),
+      }),
+    )
+    const blobs = (page.Contents ?? []).flatMap(({ Key, LastModified }) =>
+      Key !== undefined && LastModified ? [{ name: Key.slice(this.#prefix.length), modifiedAt: LastModified }] : [],
+    )
+    const last = blobs.at(-1)
+    return { blobs, ...(page.IsTruncated === true && last && { next: last.name }) }
   }
 
   #object(name: string): { Bucket: string; Key: string } {

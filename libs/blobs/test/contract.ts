@@ -154,4 +154,21 @@ export function blobStoreContract(current: () => BlobStore, { nested = true } = 
   it('is ready once started', async () => {
     await expect(current().ready()).resolves.toBeUndefined()
   })
+
+  it('lists everything below a prefix, once each, in pages, with the time of its last change', async () => {
+    const names = ['list/one/a', 'list/one/b', 'list/two/c', 'list/d', 'list/e']
+    for (const name of [...names, 'listed/f']) await current().put(name, Buffer.from(name))
+    const found: string[] = []
+    for (let after: string | undefined, last = false; !last; ) {
+      const page = await current().list('list/', after, 2)
+      for (const { name, modifiedAt } of page.blobs) {
+        found.push(name)
+        expect(Math.abs(Date.now() - modifiedAt.getTime())).toBeLessThan(60_000)
+      }
+      after = page.next
+      last = after === undefined
+    }
+    expect(found.toSorted()).toEqual(names.toSorted())
+    expect(await current().list('nothing/', undefined, 2)).toEqual({ blobs: [] })
+  })
 }

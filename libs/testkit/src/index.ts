@@ -36,7 +36,14 @@ export {
   podDeletedEvent,
   receivedEvent,
 } from './services/events.ts'
-export { createOrganization, GATEWAY_KEYS, GatewayProcess, operate } from './services/gateway-process.ts'
+export {
+  attemptToOperate,
+  createOrganization,
+  GATEWAY_KEYS,
+  GatewayProcess,
+  type Operated,
+  operate,
+} from './services/gateway-process.ts'
 export { startService } from './services/services.ts'
 export { underLoad } from './timing/machine-load.ts'
 export { type WaitOptions, waitFor } from './timing/wait-for.ts'

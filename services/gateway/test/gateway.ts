@@ -12,6 +12,7 @@ import {
   startService,
   type TestTopics,
 } from '@restante/testkit'
+import { Installation } from '../src/admin/checks/installation.ts'
 import { DeliveryQueue } from '../src/admin/operator/delivery-queue.ts'
 import { Domains } from '../src/admin/operator/domains.ts'
 import { Operator } from '../src/admin/operator/operator.ts'
@@ -60,6 +61,8 @@ export interface TestGateway {
   readonly webhooks: WebhookLog
   /** The custom domains of the fake domains-dns, and the reports of the fake mail-ingest. */
   readonly domains: Domains
+  /** This gateway's database and Kafka, and the fakes of the other services. */
+  readonly installation: Installation
   readonly topics: TestTopics
   readonly env: Readonly<Record<string, string>>
   /** Requests with a key, or with none. */
@@ -97,6 +100,15 @@ export async function startGateway(overrides: Record<string, string> = {}): Prom
   const webhooks = new WebhookLog({ dispatcher: { url: behindUrl, key: PEER_KEY }, operator: 'tester' })
   const behindPeer = { url: behindUrl, key: PEER_KEY }
   const domains = new Domains({ domainsDns: behindPeer, mailIngest: behindPeer, operator: 'tester' })
+  const { kafka, retiredAddressMs, addresses } = configOf(env)
+  const installation = new Installation({
+    database: { url: database.url },
+    kafka,
+    peerOf: () => behindPeer,
+    retiredAddressMs,
+    sharedDomains: addresses.sharedDomains,
+    operator: 'tester',
+  })
   const others: Service[] = []
   const as = (key?: string) => apiOf(`http://127.0.0.1:${port}`, key)
   return {
@@ -109,6 +121,7 @@ export async function startGateway(overrides: Record<string, string> = {}): Prom
     queue,
     webhooks,
     domains,
+    installation,
     topics: kafkaTopics,
     env,
     as,
@@ -134,6 +147,7 @@ export async function startGateway(overrides: Record<string, string> = {}): Prom
         queue.close(),
         webhooks.close(),
         domains.close(),
+        installation.close(),
         behind.stop(),
         redis.close(),
         kafkaTopics.delete(),

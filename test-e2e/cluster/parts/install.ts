@@ -3,6 +3,7 @@ import { root } from '@restante/local/settings.ts'
 import { waitFor } from '@restante/testkit'
 import { output } from '../../support/programs/programs.ts'
 import { components, helm, kubectl, objects, podsOf, RELEASE, ROLL_OUT } from '../harness/kubernetes.ts'
+import { follow, readInstructions } from '../harness/readme.ts'
 import type { Part } from '../harness/scene.ts'
 
 const CHART = `${root}/helm/restante`
@@ -24,8 +25,7 @@ export const prepare: Part = {
   name: 'engines as pods, and the Secrets of all services by the generator',
   async run({ current }) {
     await startEngines()
-    await output('kubectl', ['create', 'namespace', RELEASE])
-    await output('sh', ['-ec', secretsCommand(current)])
+    await follow(current, (await readInstructions()).secrets)
     const secrets = (await kubectl('get', 'secrets', '--output=name')).trim().split('\n')
     if (secrets.length !== SERVICES.length) throw new Error(`there are other Secrets: ${secrets.join(', ')}`)
     return `${secrets.length} Secrets`
@@ -50,22 +50,7 @@ export const uninstall: Part = {
   name: 'helm uninstall leaves nothing but what the operator brought',
   async run() {
     await helm('uninstall', RELEASE, '--wait', `--timeout=${ROLL_OUT}`)
-    const left = async () => (await objects()).filter((name) => !broughtByOperator.test(name))
-    // Pods drain after their Deployments are gone.
-    await waitFor(async () => (await left()).length === 0, {
-      what: 'everything to be gone',
-      timeout: 120_000,
-      interval: 1_000,
-    }).catch(async () => {
-      throw new Error(`objects are left:\n${(await left()).join('\n')}`)
-    })
-    const wide = await output('kubectl', [
-      'get',
-      'clusterroles,clusterrolebindings,customresourcedefinitions,priorityclasses,persistentvolumes',
-      `--selector=app.kubernetes.io/instance=${RELEASE}`,
-      '--output=name',
-    ])
-    if (wide.trim() !== '') throw new Error(`objects of the cluster are left:\n${wide}`)
+    await expectNothingLeft()
     return `left are the operator's own: ${(await objects()).join(', ')}`
   },
 }
@@ -75,8 +60,28 @@ const broughtByOperator = new RegExp(
   `^(secret/${RELEASE}-(${SERVICES.join('|')})|serviceaccount/default|configmap/kube-root-ca.crt)$`,
 )
 
+/** @throws Error when there is anything else in the namespace, or of the release in the cluster. */
+export async function expectNothingLeft(): Promise<void> {
+  const left = async () => (await objects()).filter((name) => !broughtByOperator.test(name))
+  // Pods drain after their Deployments are gone.
+  await waitFor(async () => (await left()).length === 0, {
+    what: 'everything to be gone',
+    timeout: 120_000,
+    interval: 1_000,
+  }).catch(async () => {
+    throw new Error(`objects are left:\n${(await left()).join('\n')}`)
+  })
+  const wide = await output('kubectl', [
+    'get',
+    'clusterroles,clusterrolebindings,customresourcedefinitions,priorityclasses,persistentvolumes',
+    `--selector=app.kubernetes.io/instance=${RELEASE}`,
+    '--output=name',
+  ])
+  if (wide.trim() !== '') throw new Error(`objects of the cluster are left:\n${wide}`)
+}
+
 /** Starts the engines, without anything that an earlier installation left in them. */
-async function startEngines(): Promise<void> {
+export async function startEngines(): Promise<void> {
   await output('kubectl', ['delete', 'namespace', 'engines', '--ignore-not-found'])
   await output('kubectl', ['apply', '--filename', ENGINES])
   const deployments = ['postgres', 'redis', 'kafka', 's3']
@@ -86,17 +91,4 @@ async function startEngines(): Promise<void> {
     const create = ['createdb', '--host=127.0.0.1', '--username=restante', service]
     await output('kubectl', ['--namespace=engines', 'exec', 'deployment/postgres', '--', ...create])
   }
-}
-
-/** The generator's command, as the chart's README has it, for these engines. */
-function secretsCommand(tag: string): string {
-  const generator = [
-    '/app/libs/service/bin/service-node node /app/services/gateway/src/admin/main.ts secrets',
-    `--release ${RELEASE}`,
-    "--database-url 'postgresql://restante@postgres.engines:5432/{service}'",
-    '--redis-url redis://redis.engines:6379',
-    '--s3-access-key restante --s3-secret-key restante-secret',
-  ].join(' ')
-  const run = `kubectl --namespace ${RELEASE} run restante-secrets --image=localhost/restante/gateway:${tag} --restart=Never --rm --stdin --quiet`
-  return `${run} --command -- ${generator} >/tmp/restante-secrets.yaml && kubectl --namespace ${RELEASE} apply --filename /tmp/restante-secrets.yaml; rm -f /tmp/restante-secrets.yaml`
 }
