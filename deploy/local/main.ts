@@ -1,6 +1,7 @@
 import { bench } from './commands/bench.ts'
 import { cluster } from './commands/cluster.ts'
 import { engines } from './commands/engines.ts'
+import { observe } from './commands/observe.ts'
 import { reset } from './commands/reset.ts'
 import { runBeside } from './commands/run.ts'
 import { start } from './commands/start.ts'
@@ -19,6 +20,7 @@ const commands = new Map<string, Command>([
   ['test-chart', testChart],
   ['bench', bench],
   ['cluster', cluster],
+  ['observe', observe],
   ['engines', engines],
   ['run', runBeside],
 ])

@@ -42,9 +42,10 @@ export async function startObserved(
     system,
     targets,
     async converse() {
+      const answered = peer.server.mailsTo(peer.address()).length
       const { inboxId } = await client.inboxes.create({})
       const eventTypes: ('message.received' | 'message.delivered')[] = ['message.received', 'message.delivered']
-      const { secret } = await client.webhooks.create({ url: receiver.url, eventTypes, inboxIds: [inboxId] })
+      const { secret, webhookId } = await client.webhooks.create({ url: receiver.url, eventTypes, inboxIds: [inboxId] })
       const stream = await openStream(endpoints, tenant.key, { inbox_ids: [inboxId] })
       const message = await mailTo({ tenant, peer }, inboxId)
       const received = await receiver.next(({ body }) => body.includes(JSON.stringify(message.messageId)), {
@@ -52,12 +53,15 @@ export async function startObserved(
       })
       verifyWebhook(secret, received)
       await client.inboxes.messages.reply(inboxId, message.messageId, { text: 'Well, thank you.' })
-      await waitFor(() => peer.server.mailsTo(peer.address()).length > 0, { what: 'the answer at the peer' })
+      const answers = () => peer.server.mailsTo(peer.address()).length
+      await waitFor(() => answers() > answered, { what: 'the answer at the peer' })
       const isDelivery = ({ body }: { readonly body: string }) =>
         body.includes('message.delivered') && body.includes(JSON.stringify(inboxId))
       await receiver.next(isDelivery, { what: 'the webhook request about the delivery' })
       await waitFor(() => stream.events.length > 1, { what: 'the events on the stream' })
       await stream.close()
+      // An organization may have few webhooks.
+      await client.webhooks.delete(webhookId)
     },
     async read() {
       const read = [...targets].map(async ([name, url]) => [name, await Metrics.read(url)] as const)

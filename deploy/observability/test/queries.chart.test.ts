@@ -17,7 +17,17 @@ interface Placed extends ParsedQuery {
 }
 
 /** Labels that the scrape gives to every series. */
-const TARGET_LABELS = new Set(['job', 'namespace', 'service', 'instance', 'pod', 'alertname', 'alertstate', 'severity'])
+const TARGET_LABELS = new Set([
+  'job',
+  'namespace',
+  'service',
+  'workload',
+  'instance',
+  'pod',
+  'alertname',
+  'alertstate',
+  'severity',
+])
 /** Series that Prometheus makes itself. */
 const OF_PROMETHEUS = new Set(['up', 'ALERTS'])
 /** Series that begin with an event that this test does not cause. */
