@@ -5,9 +5,9 @@ import { rootCertificates } from 'node:tls'
 import { kafkaVariables } from '@restante/messaging'
 import { readEnvironment } from '@restante/service/configuration'
 import { z } from 'zod'
-import { environmentOf, generatedSecrets } from './environment.ts'
-import { examples, ofKind, render, root } from './rendering.ts'
-import { containerOf } from './workloads.ts'
+import { environmentOf, generatedSecrets } from './support/environment.ts'
+import { examples, ofKind, render, root } from './support/rendering.ts'
+import { containerOf } from './support/workloads.ts'
 
 const serviceModule = z.object({
   service: z.object({

@@ -2,8 +2,8 @@ import { topics } from '@restante/contracts/events'
 import { SERVICES } from '@restante/contracts/vocabulary'
 import { deadLetterTopic, topicSettings } from '@restante/messaging'
 import { z } from 'zod'
-import { servicesDocument } from '../generate/document.ts'
-import { type Manifest, ofKind, one, render } from './rendering.ts'
+import { type Manifest, ofKind, one, render } from './support/rendering.ts'
+import { describedServices } from './support/services.ts'
 
 const acl = z.object({
   resource: z.object({
@@ -65,7 +65,7 @@ describe('the KafkaUser of a service', () => {
 describe('the KafkaTopics', () => {
   it('are the topics of the contracts and the dead letters of every group, with the settings that services check', async () => {
     const manifests = await render({ values: { strimzi: STRIMZI, settings: { TOPIC_PREFIX: 'eu.' } } })
-    const { services } = await servicesDocument()
+    const services = await describedServices()
     const groups = Object.values(services).flatMap((service) => service.groups.map(({ name }) => name))
     const found = [...ofKind(manifests, 'KafkaTopic').values()].map(
       (object) => z.object({ spec: z.object({ topicName: z.string() }) }).parse(object).spec.topicName,

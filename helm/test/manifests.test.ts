@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { stringify } from 'yaml'
-import { readDefinitions } from './definitions.ts'
-import { chart, examples, type Manifest, render } from './rendering.ts'
+import { readDefinitions } from './support/definitions.ts'
+import { chart, examples, type Manifest, render } from './support/rendering.ts'
 
 const run = promisify(execFile)
 const LARGE = { maxBuffer: 64 * 1024 * 1024 }
@@ -75,6 +75,12 @@ describe('the chart', () => {
         ])
       }
     }
+    const wrong = {
+      apiVersion: 'cert-manager.io/v1',
+      kind: 'Certificate',
+      metadata: { name: 'x', labels: {}, annotations: {} },
+    }
+    expect(definitions.problemsOf({ ...wrong, spec: { dnsNmaes: [] } }).join()).toContain('dnsNmaes')
     expect([...kinds].toSorted()).toEqual([
       'Certificate',
       'HTTPRoute',

@@ -1,9 +1,9 @@
 import { internalOperations } from '@restante/contracts/internal'
 import { operations } from '@restante/contracts/operations'
 import { SERVICES, type ServiceName, UPSTREAMS } from '@restante/contracts/vocabulary'
-import { allowed, policies, portOf } from './connections.ts'
-import { examples, type Manifest, ofKind, render } from './rendering.ts'
-import { podsOf, workloads } from './workloads.ts'
+import { allowed, policies, portOf } from './support/connections.ts'
+import { examples, type Manifest, ofKind, render } from './support/rendering.ts'
+import { podsOf, workloads } from './support/workloads.ts'
 
 const PUBLIC = ['0.0.0.0/0', '::/0'].join(' ')
 

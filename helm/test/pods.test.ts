@@ -1,8 +1,8 @@
 import { SERVICES } from '@restante/contracts/vocabulary'
 import { parseDuration } from '@restante/service/configuration'
 import { z } from 'zod'
-import { examples, type Manifest, ofKind, one, render } from './rendering.ts'
-import { containerOf, podsOf, workloads } from './workloads.ts'
+import { examples, type Manifest, ofKind, one, render } from './support/rendering.ts'
+import { containerOf, podsOf, workloads } from './support/workloads.ts'
 
 const hook = z.object({
   'helm.sh/hook': z.literal('pre-install,pre-upgrade'),

@@ -1,4 +1,4 @@
-import { refusal, render } from './rendering.ts'
+import { refusal, render } from './support/rendering.ts'
 
 describe('the values', () => {
   it.each([

@@ -29,7 +29,7 @@ const GROUP = 'mail-send.tenancy'
 /** Complaints of programs that end with 0 all the same, because they are not the last of a pipeline. */
 const COMPLAINT = /error|usage:|no such/i
 
-/** Verbs about pods, Deployments, events and releases. They are checked against a cluster by hand. */
+/** Commands about pods, Deployments, events and releases: only a cluster can carry them out. */
 const OF_A_CLUSTER =
   /^(kubectl (get (pods|deploy|svc|events|podmonitors,networkpolicies)|describe pods|logs .*--previous|rollout (restart|status) deploy|scale|top pods)|helm history restante)/
 
@@ -127,7 +127,7 @@ describeAtFullLength({ programs: PROGRAMS }, 'the commands of runbook', () => {
     120_000,
   )
 
-  it('and all others ask a cluster only for what was tried against one', async () => {
+  it('and all others are about pods, Deployments, events and releases of a cluster', async () => {
     const commands = await operated.clusterCommands()
     expect(commands.length).toBeGreaterThan(20)
     expect(commands.filter((command) => !OF_A_CLUSTER.test(command))).toEqual([])

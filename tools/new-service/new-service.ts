@@ -5,10 +5,11 @@ const TEMPLATE = path.join(import.meta.dirname, 'template')
 const SUFFIX = '.template'
 const SERVICES = 'libs/contracts/src/vocabulary/services.ts'
 const INTERNAL = 'libs/contracts/src/internal/table.ts'
+const VALUES = 'helm/restante/values.yaml'
 
 /**
  * Writes a new service from the template, and adds its name to the two lists of the contracts that everything else
- * uses.
+ * uses, and to the values of the chart.
  * @param root the folder of the repository.
  * @returns the files that were written or changed, relative to it.
  * @throws Error when the name cannot be one, or the service exists.
@@ -43,7 +44,9 @@ export async function newService(root: string, name: string, now: Date): Promise
     `\nimport { ${operations} } from './${name}.ts'$1`,
   )
   await edit(path.join(root, INTERNAL), /(\n\} as const satisfies Record<string, Int)/, `\n  ...${operations},$1`)
-  return [...written, SERVICES, INTERNAL]
+  // The services are the last group of the chart's values.
+  await edit(path.join(root, VALUES), /(\nservices:\n(?: {2}.*\n)+)$/, `$1  ${name}: {}\n`)
+  return [...written, SERVICES, INTERNAL, VALUES]
 }
 
 async function templateFiles(): Promise<string[]> {

@@ -5,7 +5,11 @@ import path from 'node:path'
 import { newService } from '../new-service/new-service.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
-const LISTS = ['libs/contracts/src/vocabulary/services.ts', 'libs/contracts/src/internal/table.ts']
+const LISTS = [
+  'libs/contracts/src/vocabulary/services.ts',
+  'libs/contracts/src/internal/table.ts',
+  'helm/restante/values.yaml',
+]
 
 describe('npm run new-service', () => {
   let copy: string
@@ -17,7 +21,7 @@ describe('npm run new-service', () => {
   })
   afterEach(() => rm(copy, { recursive: true }))
 
-  it('writes a service, and names it in three files outside its folder', async () => {
+  it('writes a service, and names it in four files outside its folder', async () => {
     const files = await newService(copy, 'agent-calendar', new Date('2030-01-02T03:04:05Z'))
     expect(files.filter((file) => !file.startsWith('services/agent-calendar/'))).toEqual([
       'libs/contracts/src/internal/agent-calendar.ts',
@@ -29,6 +33,7 @@ describe('npm run new-service', () => {
       /SERVICES = \[[^\]]*'agent-calendar'[^\]]*\] as const/,
     )
     expect(await read('libs/contracts/src/internal/table.ts')).toContain('  ...agentCalendarInternalOperations,\n}')
+    expect(await read('helm/restante/values.yaml')).toMatch(/\nservices:\n(?: {2}.*\n)+ {2}agent-calendar: \{\}\n$/)
   })
 
   it('leaves no placeholder, and only sources that Node can read', async () => {

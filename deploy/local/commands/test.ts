@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { readSettings, root } from '../settings.ts'
 import { changedFiles, selectTests } from '../testing/changed-files.ts'
 import { ensureChartPrograms } from '../testing/chart-programs.ts'
+import { ensureObjectStore } from '../testing/object-store.ts'
 import { SLOW_FILES } from '../testing/slow-files.ts'
 import { overBudget, readSummary, type SlowFile, type Summary, slowestFiles } from '../testing/summary.ts'
 import { runOnEngines } from './on-engines.ts'
@@ -68,6 +69,7 @@ export async function test(args: readonly string[]): Promise<number> {
     const code = await runOnEngines(programs(), {
       RESTANTE_TEST_REPORT: report,
       RESTANTE_TEST_LENGTH: long ? 'long' : 'short',
+      ...(long && (await ensureObjectStore())),
       NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? join(root, 'node_modules/.cache/compiled'),
     })
     const summary = rounded ?? (await readSummary(report))
@@ -85,6 +87,7 @@ export async function test(args: readonly string[]): Promise<number> {
  */
 export async function testChart(args: readonly string[]): Promise<number> {
   const programs = await ensureChartPrograms()
+  await ensureObjectStore()
   const report = join(readSettings(process.env).state, 'run', `test-report-${process.pid}`)
   const matches = CHART_TESTS.map((pattern) => `--testMatch=${pattern}`)
   try {

@@ -66,6 +66,7 @@ const peers: readonly Program[] = [
 const longPeers: readonly Program[] = [
   { what: 'ClamAV (clamd)', installed: () => onPath('clamd'), packages: ['clamav-daemon'] },
   { what: 'rspamd', installed: () => onPath('rspamd'), packages: ['rspamd'] },
+  { what: 'PgBouncer', installed: () => onPath('pgbouncer'), packages: ['pgbouncer'] },
   { what: 'OpenDKIM', installed: () => onPath('opendkim'), packages: ['opendkim'] },
 ]
 

@@ -4,6 +4,10 @@
  */
 export const SLOW_FILES: ReadonlyMap<string, string> = new Map([
   [
+    'test-e2e/operations/check.e2e.test.ts',
+    'starts a whole system, and reads topics again for each check of lost events',
+  ],
+  [
     'test-e2e/own-system/own-system.e2e.test.ts',
     'starts a whole system, fills it with the largest mails and threads, and kills each service',
   ],

@@ -6,11 +6,11 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { domains } from './dashboards/domains.ts'
 import { eventsOut } from './dashboards/events-out.ts'
-import { kafka } from './dashboards/kafka.ts'
-import { mailIn } from './dashboards/mail-in.ts'
-import { mailOut } from './dashboards/mail-out.ts'
+import { mailIn } from './dashboards/mail/mail-in.ts'
+import { mailOut } from './dashboards/mail/mail-out.ts'
 import { overview } from './dashboards/overview.ts'
-import { runtime } from './dashboards/runtime.ts'
+import { kafka } from './dashboards/platform/kafka.ts'
+import { runtime } from './dashboards/platform/runtime.ts'
 
 const folder = path.resolve(import.meta.dirname, '../dashboards')
 const dashboards = [overview, mailIn, mailOut, eventsOut, kafka, runtime, domains]

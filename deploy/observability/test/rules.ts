@@ -6,7 +6,8 @@ import { z } from 'zod'
 const observability = path.dirname(import.meta.dirname)
 const rulesFolder = path.join(observability, 'alerts')
 const unitTestsFolder = path.join(observability, 'test/rules')
-export const runbooksFolder = path.resolve(observability, '../../docs/runbooks')
+export const repository = path.resolve(observability, '../..')
+export const runbooksFolder = path.join(repository, 'docs/runbooks')
 
 const alert = z.strictObject({
   alert: z.string(),
@@ -54,11 +55,15 @@ export function unitTestFiles(): Promise<string[]> {
   return filesOf(unitTestsFolder)
 }
 
+/** Every rule of every file. */
+export async function readRules(): Promise<z.infer<typeof ruleFile>['groups'][number]['rules']> {
+  const texts = await Promise.all((await ruleFiles()).map((file) => readFile(file, 'utf8')))
+  return texts.flatMap((text) => ruleFile.parse(parse(text)).groups.flatMap((group) => group.rules))
+}
+
 /** Every alert of every file. Some names occur twice, with different severities. */
 export async function readAlerts(): Promise<Alert[]> {
-  const texts = await Promise.all((await ruleFiles()).map((file) => readFile(file, 'utf8')))
-  const rules = texts.flatMap((text) => ruleFile.parse(parse(text)).groups.flatMap((group) => group.rules))
-  return rules.filter((rule) => 'alert' in rule)
+  return (await readRules()).filter((rule) => 'alert' in rule)
 }
 
 /** Every unit test of every file. */

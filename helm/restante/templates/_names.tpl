@@ -22,12 +22,18 @@ app.kubernetes.io/part-of: restante
 {{- end }}
 {{- end }}
 
-{{/* Metadata of an object of one component: (dict "root" $ "name" component), and "object" if it is named otherwise. */}}
+{{/*
+Metadata of an object of one component: (dict "root" $ "name" component), with "object" if it is named otherwise, and with
+further "labels" and "annotations".
+*/}}
 {{- define "restante.metadata" -}}
 name: {{ include "restante.fullname" .root }}-{{ default .name .object }}
 namespace: {{ .root.Release.Namespace }}
 labels:
   {{- include "restante.labels" . | nindent 2 }}
+  {{- with .labels }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
 {{- with .annotations }}
 annotations:
   {{- toYaml . | nindent 2 }}
@@ -79,7 +85,7 @@ loadBalancerSourceRanges:
 - sourceLabels: [{{ . }}]
   targetLabel: service
 - sourceLabels: [__meta_kubernetes_pod_label_app_kubernetes_io_component]
-  targetLabel: component
+  targetLabel: workload
 {{- end }}
 
 {{/*

@@ -6,7 +6,7 @@ import { Digest } from './digest.ts'
 import { closeToOthers, DurableDirectories, syncDirectory } from './durable-directories.ts'
 import { BlobNotFoundError, systemErrorCode } from './errors.ts'
 import { parseName, parsePrefix } from './names.ts'
-import type { BlobRange, BlobStore, PutOptions, StoredBlob } from './store.ts'
+import type { BlobPage, BlobRange, BlobStore, ListedBlob, PutOptions, StoredBlob } from './store.ts'
 
 /** A put writes continuously, so a temporary file unchanged for this long belongs to a process that died. */
 const ABANDONED_AFTER_MS = 60 * 60 * 1000
@@ -147,11 +147,48 @@ export class DirectoryBlobStore implements BlobStore {
     return (await this.size(name)) !== undefined
   }
 
+  async list(prefix: string, after: string | undefined, limit: number): Promise<BlobPage> {
+    const blobs: ListedBlob[] = []
+    const last = after === undefined ? [] : after.split('/')
+    let reached: readonly string[] = []
+    for await (const file of this.#files([...parsePrefix(prefix)], last)) {
+      if (blobs.length === limit) return { blobs, next: reached.join('/') }
+      reached = file.path
+      // Deleted since the folder was read: it is left out.
+      const modifiedAt = await stat(file.file).then(({ mtime }) => mtime, ifMissing(undefined))
+      if (modifiedAt) blobs.push({ name: nameOf([...parsePrefix(prefix), ...reached]), modifiedAt })
+    }
+    return { blobs }
+  }
+
+  /** The files below a folder, by their paths, after one of them; the entries of one folder are in memory at a time. */
+  async *#files(
+    folders: readonly string[],
+    after: readonly string[],
+    below: readonly string[] = [],
+  ): AsyncGenerator<{ readonly file: string; readonly path: readonly string[] }> {
+    const folder = path.join(this.#root, ...folders, ...below)
+    const entries = await readdir(folder, { withFileTypes: true }).catch(ifMissing([]))
+    const [first = '', ...rest] = after
+    for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+      if (entry.name < first) continue
+      const isFirst = entry.name === first
+      const own = [...below, entry.name]
+      if (entry.isDirectory()) yield* this.#files(folders, isFirst ? rest : [], own)
+      else if (!isFirst) yield { file: path.join(folder, entry.name), path: own }
+    }
+  }
+
   #fileOf(name: string): string {
     const { folders, leaf } = parseName(name)
     const bucket = FAN_OUT + createHash('sha1').update(leaf).digest('hex').slice(0, 2)
     return path.join(this.#root, ...folders, bucket, leaf)
   }
+}
+
+/** The name of a blob, from the folders and the file below the root. */
+function nameOf(segments: readonly string[]): string {
+  return segments.filter((segment) => !segment.startsWith(FAN_OUT)).join('/')
 }
 
 function isMissing(error: unknown): boolean {

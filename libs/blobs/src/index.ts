@@ -1,3 +1,3 @@
 export { BlobNotFoundError, InvalidBlobNameError } from './errors.ts'
 export { type BlobStoreConfig, openBlobStore, parseBlobStore } from './open.ts'
-export type { BlobRange, BlobStore, PutOptions, StoredBlob } from './store.ts'
+export type { BlobPage, BlobRange, BlobStore, ListedBlob, PutOptions, StoredBlob } from './store.ts'

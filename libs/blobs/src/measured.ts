@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream'
 import { Counter, Histogram } from 'prom-client'
 import { BlobNotFoundError, InvalidBlobNameError } from './errors.ts'
-import type { BlobRange, BlobStore, PutOptions, StoredBlob } from './store.ts'
+import type { BlobPage, BlobRange, BlobStore, PutOptions, StoredBlob } from './store.ts'
 
-const OPERATIONS = ['put', 'put_stream', 'get', 'buffer', 'copy', 'delete', 'delete_prefix', 'size'] as const
+const OPERATIONS = ['put', 'put_stream', 'get', 'buffer', 'copy', 'delete', 'delete_prefix', 'size', 'list'] as const
 type Operation = (typeof OPERATIONS)[number]
 
 const seconds = new Histogram({
@@ -67,6 +67,10 @@ export class MeasuredBlobStore implements BlobStore {
 
   size(name: string): Promise<number | undefined> {
     return this.#measured('size', () => this.#store.size(name))
+  }
+
+  list(prefix: string, after: string | undefined, limit: number): Promise<BlobPage> {
+    return this.#measured('list', () => this.#store.list(prefix, after, limit))
   }
 
   async exists(name: string): Promise<boolean> {

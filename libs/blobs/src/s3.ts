@@ -1,3 +1,4 @@
+import { Agent } from 'node:https'
 import { Readable } from 'node:stream'
 import type { SecureContext } from 'node:tls'
 import {
@@ -12,11 +13,11 @@ import {
   S3ServiceException,
 } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
-import { explained } from '@restante/service/engines'
+import { EngineAccessError, explained } from '@restante/service/engines'
 import { Digest } from './digest.ts'
 import { BlobNotFoundError } from './errors.ts'
 import { parseName, parsePrefix } from './names.ts'
-import type { BlobRange, BlobStore, PutOptions, StoredBlob } from './store.ts'
+import type { BlobPage, BlobRange, BlobStore, PutOptions, StoredBlob } from './store.ts'
 
 export interface S3Config {
   readonly kind: 's3'
@@ -40,6 +41,9 @@ export interface S3Config {
 const PART_BYTES = 8 * 1024 * 1024
 const PARTS_IN_FLIGHT = 2
 
+/** As the SDK's own agents. */
+const CONNECTIONS = { keepAlive: true, maxSockets: 50 }
+
 /** A bucket that stops answering must fail the call; the SDK by default would wait forever. */
 const TIMEOUTS = { connectionTimeout: 5_000, socketTimeout: 30_000 }
 
@@ -58,7 +62,9 @@ export class S3BlobStore implements BlobStore {
       forcePathStyle: config.pathStyle,
       requestHandler: {
         ...TIMEOUTS,
-        ...(config.trust && { httpsAgent: { secureContext: config.trust.secureContext } }),
+        // An agent and not its options: for requests with `Expect: 100-continue`, such as parts of large blobs, the SDK
+        // makes agents of its own, without these options.
+        ...(config.trust && { httpsAgent: new Agent({ ...CONNECTIONS, secureContext: config.trust.secureContext }) }),
       },
       // Newer checksum headers only where a call requires them: many S3-compatible servers refuse them.
       requestChecksumCalculation: 'WHEN_REQUIRED',
@@ -79,7 +85,16 @@ export class S3BlobStore implements BlobStore {
   async start(): Promise<void> {}
 
   async ready(): Promise<void> {
-    await this.#client.send(new HeadBucketCommand({ Bucket: this.#bucket }))
+    try {
+      await this.#client.send(new HeadBucketCommand({ Bucket: this.#bucket }))
+    } catch (error) {
+      // The answer to HEAD has no content that would name the reason.
+      if (statusOf(error) !== 403) throw error
+      throw new EngineAccessError(
+        'The object store: it refused the credentials (403); correct AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and allow s3:ListBucket',
+        error,
+      )
+    }
   }
 
   async stop(): Promise<void> {
@@ -175,6 +190,23 @@ export class S3BlobStore implements BlobStore {
 
   async exists(name: string): Promise<boolean> {
     return (await this.size(name)) !== undefined
+  }
+
+  async list(prefix: string, after: string | undefined, limit: number): Promise<BlobPage> {
+    const Prefix = `${this.#prefix}${parsePrefix(prefix).join('/')}/`
+    const page = await this.#client.send(
+      new ListObjectsV2Command({
+        Bucket: this.#bucket,
+        Prefix,
+        MaxKeys: limit,
+        ...(after !== undefined && { StartAfter: this.#prefix + after }),
+      }),
+    )
+    const blobs = (page.Contents ?? []).flatMap(({ Key, LastModified }) =>
+      Key !== undefined && LastModified ? [{ name: Key.slice(this.#prefix.length), modifiedAt: LastModified }] : [],
+    )
+    const last = blobs.at(-1)
+    return { blobs, ...(page.IsTruncated === true && last && { next: last.name }) }
   }
 
   #object(name: string): { Bucket: string; Key: string } {

@@ -22,6 +22,19 @@ export interface BlobRange {
   readonly end?: number
 }
 
+/** A blob, as a listing names it. */
+export interface ListedBlob {
+  readonly name: string
+  readonly modifiedAt: Date
+}
+
+/** A page of a listing. */
+export interface BlobPage {
+  readonly blobs: readonly ListedBlob[]
+  /** For the next page; absent on the last one. */
+  readonly next?: string
+}
+
 /**
  * Bytes under names like `mail/<inbox_uid>/<uuid>`. A blob is written whole or not at all, and never changes in place:
  * a put under an existing name replaces it, and a reader of the old one reads it to the end.
@@ -59,6 +72,13 @@ export interface BlobStore {
   size(name: string): Promise<number | undefined>
 
   exists(name: string): Promise<boolean>
+
+  /**
+   * Lists what is below `prefix`, which ends with `/`, in an order of the store's own, with bounded memory. A blob that is
+   * put or deleted during a listing may be in it or not.
+   * @param after the `next` of the previous page.
+   */
+  list(prefix: string, after: string | undefined, limit: number): Promise<BlobPage>
 
   start(): Promise<void>
   ready(): Promise<void>

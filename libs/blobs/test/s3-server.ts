@@ -63,7 +63,7 @@ export class S3Server {
       case 'HEAD':
         return key === '' ? {} : this.#get(key, undefined)
       default:
-        return key === '' ? this.#list(query.get('prefix') ?? '') : this.#get(key, request.headers.range)
+        return key === '' ? this.#list(query) : this.#get(key, request.headers.range)
     }
   }
 
@@ -91,10 +91,14 @@ export class S3Server {
     return { status: 206, headers: { 'content-length': String(part.length) }, body: part }
   }
 
-  #list(prefix: string): Answer {
-    const keys = [...this.objects.keys()].filter((key) => key.startsWith(prefix))
-    const page = keys.slice(0, 2)
-    const contents = page.map((key) => `<Contents><Key>${key}</Key></Contents>`).join('')
+  #list(query: URLSearchParams): Answer {
+    const [prefix, after] = [query.get('prefix') ?? '', query.get('start-after') ?? '']
+    const keys = [...this.objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort()
+    const page = keys.slice(0, Math.min(2, Number(query.get('max-keys') ?? 2)))
+    const at = new Date().toISOString()
+    const contents = page
+      .map((key) => `<Contents><Key>${key}</Key><LastModified>${at}</LastModified></Contents>`)
+      .join('')
     return {
       body: `<ListBucketResult><IsTruncated>${page.length < keys.length}</IsTruncated>${contents}</ListBucketResult>`,
     }

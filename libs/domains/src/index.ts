@@ -1,3 +1,4 @@
+export { domainsCheck } from './check.ts'
 export { DomainLookup } from './lookup.ts'
 export { type DomainsProjectionOptions, domainsProjection } from './projection.ts'
 export { type Registration, type RegistrationState, registrations } from './registrations.ts'

@@ -6,12 +6,9 @@ import type { Database } from '@restante/service/database'
 import type { ServiceClient } from '@restante/service/http'
 import { holdScopes } from '@restante/tenancy'
 import { NOTHING_LEFT, registrationStateOf, registrations } from './registrations.ts'
+import { snapshotOf } from './snapshot.ts'
 
 type DomainsTopic = Topic<'domains.state'>
-
-/** Registrations in one page of the snapshot, which one transaction applies. */
-const PAGE = 200
-const SNAPSHOT_MS = 10_000
 
 export interface DomainsProjectionOptions {
   readonly service: ServiceName
@@ -46,11 +43,7 @@ export function domainsProjection(options: DomainsProjectionOptions): Projection
         },
       },
     },
-    async snapshot(after) {
-      const request = { limit: PAGE, ...(after !== undefined && { after }) }
-      const { domains, next } = await owner.call('domains-dns.snapshotDomains', request, SNAPSHOT_MS)
-      return { entities: domains, next }
-    },
+    snapshot: snapshotOf(owner),
     store: {
       async apply(tx, domains, at) {
         for (const domain of domains) {

@@ -1,4 +1,5 @@
 import type { DomainState } from '@restante/contracts/events'
+import type { ProjectedRow } from '@restante/messaging'
 import { type Queryable, sql } from '@restante/service/database'
 
 /** A registration of a domain by an organization (domains 1). */
@@ -100,6 +101,13 @@ const DELETE_UNSEEN = sql<{ id: string }, [at: Date]>(
   'delete from registered_domains where reconciled_at < $1 returning id',
 )
 
+const BETWEEN = sql<ProjectedRow, [after: string, through: string]>(`
+select id, version::float8 as version, deleted_at is not null as deleted
+  from registered_domains
+ where id > $1 and id <= $2
+ order by id`)
+const DROP = sql<never, [id: string, version: number]>('delete from registered_domains where id = $1 and version = $2')
+
 /** The projection of registered domains. */
 export const registrations = {
   /** Writes the state of a registration, unless a newer one is known. */
@@ -124,6 +132,16 @@ export const registrations = {
   /** Deletes the registrations that their owner did not name since, deleted ones included. @returns how many */
   async deleteUnseen(db: Queryable, at: Date): Promise<number> {
     return (await db.query(DELETE_UNSEEN, at)).length
+  },
+
+  /** Those with uids after the first and up to the second one. */
+  between(db: Queryable, after: string, through: string): Promise<ProjectedRow[]> {
+    return db.query(BETWEEN, after, through)
+  },
+
+  /** Forgets a registration that has this version. */
+  async drop(db: Queryable, id: string, version: number): Promise<void> {
+    await db.query(DROP, id, version)
   },
 
   /** Whether any live registration wants copies of reports. */

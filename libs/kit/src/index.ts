@@ -1,3 +1,5 @@
+export { missingAmong, missingBytes, orphansCheck } from './checks/bytes.ts'
+export { checkHandler } from './checks/handler.ts'
 export * from './configuration/blocks.ts'
 export { clamdVariables } from './configuration/clamd.ts'
 export { databaseVariables } from './configuration/common.ts'

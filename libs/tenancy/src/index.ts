@@ -1,3 +1,4 @@
+export { type HeldInbox, listInboxes } from './list-inboxes.ts'
 export type { BatchOutcome, PurgeInBatches } from './purge.ts'
 export { type PurgeStatements, type PurgeTable, purgeStatements, RoundRobinPurger } from './round-robin-purger.ts'
 export { type PurgeAtOnce, Tenancy, type TenancyOptions } from './tenancy.ts'

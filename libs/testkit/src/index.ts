@@ -2,7 +2,7 @@ export { byLength, freePort } from '@restante/service/testing'
 export { type Grant, grant } from './engines/acls.ts'
 export { type CollectedRecord, collectTopic, type TopicCollection } from './engines/collect-topic.ts'
 export { createDatabase, type TestDatabase, urlOf } from './engines/database.ts'
-export { engines } from './engines/engines.ts'
+export { databaseEnvironment, engines } from './engines/engines.ts'
 export { randomName } from './engines/random.ts'
 export { openRedis, type TestRedis } from './engines/redis.ts'
 export { countRows, queryRows } from './engines/rows.ts'
@@ -36,7 +36,14 @@ export {
   podDeletedEvent,
   receivedEvent,
 } from './services/events.ts'
-export { createOrganization, GATEWAY_KEYS, GatewayProcess, operate } from './services/gateway-process.ts'
+export {
+  attemptToOperate,
+  createOrganization,
+  GATEWAY_KEYS,
+  GatewayProcess,
+  type Operated,
+  operate,
+} from './services/gateway-process.ts'
 export { startService } from './services/services.ts'
 export { underLoad } from './timing/machine-load.ts'
 export { type WaitOptions, waitFor } from './timing/wait-for.ts'

@@ -26,8 +26,8 @@ export const service = defineService({
     kit.use(new KeyRotation({ db, ring, log }))
     kit.use(new ProofSweeper({ db, log }))
     kit.use(new CheckSweeper({ db, log, timers }))
-    kit.use(openTenancy({ kafka, db, log, outbox, timers, certificates }))
-    await openRoutes(kit, config, { ring, timers, certificates })
+    const tenancy = kit.use(openTenancy({ kafka, db, log, outbox, timers, certificates }))
+    await openRoutes(kit, config, { ring, timers, certificates, tenancy })
   },
 })
 

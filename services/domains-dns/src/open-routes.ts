@@ -1,7 +1,9 @@
 import type { Timers } from '@restante/jobs'
-import type { ConfigOf, KitOf } from '@restante/kit'
+import { type ConfigOf, checkHandler, type KitOf } from '@restante/kit'
+import { missedEventsCheck, outboxCheck } from '@restante/messaging'
 import { KeyedMutex } from '@restante/service/concurrency'
 import { Cursors } from '@restante/service/http'
+import type { Tenancy } from '@restante/tenancy'
 import type { Certificates } from './certificates/open-certificates.ts'
 import { openChecks } from './checks/open-checks.ts'
 import type { CheckTimers } from './checks/timers.ts'
@@ -16,15 +18,16 @@ interface Parts {
   readonly ring: KeyRing
   readonly timers: Timers<CheckTimers>
   readonly certificates: Certificates
+  readonly tenancy: Tenancy
 }
 
 /** Serves the operations on domains, and what other services ask about them. */
 export async function openRoutes(
   kit: KitOf<typeof configuration>,
   config: ConfigOf<typeof configuration>,
-  { ring, timers, certificates }: Parts,
+  { ring, timers, certificates, tenancy }: Parts,
 ): Promise<void> {
-  const { db, log, outbox } = kit
+  const { db, kafka, log, outbox } = kit
   const { installation, sharedDomains, allowSpecialUse } = config
   const dns = new Resolvers({ servers: config.dnsServers })
   const domains = domainRoutes({
@@ -64,6 +67,10 @@ export async function openRoutes(
       ...operatorRoutes({ db, log, outbox, timers, installation }),
       ...setup.internal,
       ...certificates.handlers,
+      'domains-dns.check': checkHandler(
+        { service: 'domains-dns', log },
+        { outbox: outboxCheck(db), events: missedEventsCheck({ kafka, db, consumers: [tenancy.consumer] }) },
+      ),
     },
   })
 }

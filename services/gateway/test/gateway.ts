@@ -3,7 +3,16 @@ import { topics } from '@restante/contracts/events'
 import { UPSTREAMS, variablePart } from '@restante/contracts/vocabulary'
 import { sql } from '@restante/service/database'
 import type { Service } from '@restante/service/process'
-import { createDatabase, createTopics, freePort, openRedis, startService, type TestTopics } from '@restante/testkit'
+import {
+  createDatabase,
+  createTopics,
+  databaseEnvironment,
+  freePort,
+  openRedis,
+  startService,
+  type TestTopics,
+} from '@restante/testkit'
+import { Installation } from '../src/admin/checks/installation.ts'
 import { DeliveryQueue } from '../src/admin/operator/delivery-queue.ts'
 import { Domains } from '../src/admin/operator/domains.ts'
 import { Operator } from '../src/admin/operator/operator.ts'
@@ -52,6 +61,8 @@ export interface TestGateway {
   readonly webhooks: WebhookLog
   /** The custom domains of the fake domains-dns, and the reports of the fake mail-ingest. */
   readonly domains: Domains
+  /** This gateway's database and Kafka, and the fakes of the other services. */
+  readonly installation: Installation
   readonly topics: TestTopics
   readonly env: Readonly<Record<string, string>>
   /** Requests with a key, or with none. */
@@ -89,6 +100,15 @@ export async function startGateway(overrides: Record<string, string> = {}): Prom
   const webhooks = new WebhookLog({ dispatcher: { url: behindUrl, key: PEER_KEY }, operator: 'tester' })
   const behindPeer = { url: behindUrl, key: PEER_KEY }
   const domains = new Domains({ domainsDns: behindPeer, mailIngest: behindPeer, operator: 'tester' })
+  const { kafka, retiredAddressMs, addresses } = configOf(env)
+  const installation = new Installation({
+    database: { url: database.url },
+    kafka,
+    peerOf: () => behindPeer,
+    retiredAddressMs,
+    sharedDomains: addresses.sharedDomains,
+    operator: 'tester',
+  })
   const others: Service[] = []
   const as = (key?: string) => apiOf(`http://127.0.0.1:${port}`, key)
   return {
@@ -101,6 +121,7 @@ export async function startGateway(overrides: Record<string, string> = {}): Prom
     queue,
     webhooks,
     domains,
+    installation,
     topics: kafkaTopics,
     env,
     as,
@@ -126,6 +147,7 @@ export async function startGateway(overrides: Record<string, string> = {}): Prom
         queue.close(),
         webhooks.close(),
         domains.close(),
+        installation.close(),
         behind.stop(),
         redis.close(),
         kafkaTopics.delete(),
@@ -149,7 +171,7 @@ function environmentOf(place: Place): Record<string, string> {
     PORT: String(place.port),
     HOST: '127.0.0.1',
     INTERNAL_ON_PUBLIC_PORT: 'true',
-    DATABASE_URL: place.database,
+    ...databaseEnvironment(place.database),
     REDIS_URL: place.redis.url,
     REDIS_PREFIX: place.redis.prefix,
     KAFKA_BROKERS: process.env['KAFKA_BROKERS'] ?? '127.0.0.1:19092',

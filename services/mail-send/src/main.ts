@@ -2,6 +2,7 @@ import { openBlobStore } from '@restante/blobs'
 import { Timers } from '@restante/jobs'
 import { defineService, runService } from '@restante/kit'
 import { Cursors } from '@restante/service/http'
+import { checkRoutes } from './checks/routes.ts'
 import { configuration } from './config.ts'
 import { openDelivery } from './delivery/open-delivery.ts'
 import { readSenderRoutes } from './delivery/routes/smarthosts/sender-routes.ts'
@@ -38,6 +39,7 @@ export const service = defineService({
       domains: openDomains(kit, config, dkim),
     })
     openReputation(kit, config)
+    const feedback = openFeedback(kit, config)
     const cursors = new Cursors(config.cursorSecret)
     kit.serve({
       callerKey: config.callerKey,
@@ -52,7 +54,8 @@ export const service = defineService({
         ...listEntryRoutes(db),
         ...delivery.routes,
         ...sending.routes,
-        ...openFeedback(kit, config),
+        ...feedback.routes,
+        ...checkRoutes(kit, { blobs, timers, tenancy, queue: delivery.deliveryQueue, feedback: feedback.consumer }),
         'mail-send.purgeInbox': tenancy.purgeInbox,
       },
     })

@@ -4,6 +4,7 @@ import { KeyedMutex } from '@restante/service/concurrency'
 import { Cursors } from '@restante/service/http'
 import type { SecretBox } from '@restante/service/secrets'
 import type { Tenancy } from '@restante/tenancy'
+import { checkRoutes } from './checks/routes.ts'
 import type { configuration } from './config.ts'
 import type { TimerKinds } from './delivery/timers.ts'
 import { Readings } from './requested/readings.ts'
@@ -40,6 +41,10 @@ export function openRoutes(
       }),
       ...retryRoutes(requested),
     },
-    internal: { ...tenancyRoutes(tenancy, { db, timers }), ...logRoutes(requested) },
+    internal: {
+      ...tenancyRoutes(tenancy, { db, timers }),
+      ...logRoutes(requested),
+      ...checkRoutes({ kafka, db, log, timers, tenancy }),
+    },
   })
 }

@@ -1,4 +1,5 @@
 import type { Bench } from '../harness/bench.ts'
+import { capacity } from './capacity.ts'
 import { backlog } from './events/backlog.ts'
 import { consumer } from './events/consumer.ts'
 import { stream } from './events/stream.ts'
@@ -28,4 +29,5 @@ export const benches: readonly Bench[] = [
   webhooks,
   backlog,
   stream,
+  capacity,
 ]

@@ -10,7 +10,7 @@ export interface Figure {
   readonly goal?: Goal
 }
 
-export type Unit = 'ms' | 'µs' | '/s' | 'MB' | 'KB' | '%'
+export type Unit = 'ms' | 'µs' | '/s' | 'MB' | 'KB' | '%' | 'rows'
 export type Goal = { readonly atMost: number } | { readonly atLeast: number }
 
 /** A figure with its bench, as it is printed and written. */

@@ -50,10 +50,13 @@ export function eventsIn(documents: readonly object[]): EventIds {
   return collect(documents.map((document) => ({ document, id: String(Object(document)['event_id']) })))
 }
 
-/** The events in the topic of messages. */
-export async function publishedIn(kafka: Kafka, expected: number): Promise<EventIds> {
+/** The events of an organization in the topic of messages. */
+export async function publishedIn(kafka: Kafka, organizationId: string, expected: number): Promise<EventIds> {
   const collection = await collectTopic(kafka, topics['mail.messages'].name)
-  const received = () => collection.records.filter(({ type }) => type === 'message.received')
+  const received = () =>
+    collection.records.filter(
+      ({ type, headers }) => type === 'message.received' && headers['ce_organizationid'] === organizationId,
+    )
   try {
     await waitFor(() => received().length >= expected, { what: `${expected} events in the topic`, timeout: 30_000 })
     return collect(received().map(({ id, value }) => ({ document: JSON.parse(value), id })))

@@ -138,7 +138,7 @@ export class Installation {
   /** Counts the received mail at each step of its processing. */
   async count() {
     const { accepted } = this.source
-    const events = await publishedIn(this.kafka(), accepted.length)
+    const events = await publishedIn(this.kafka(), this.tenant.id, accepted.length)
     const webhooks = this.eventsInWebhooks()
     return {
       ...(await this.#ledger.count()),

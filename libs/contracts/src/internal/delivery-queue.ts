@@ -10,8 +10,12 @@ const queueFilter = z.object({
 })
 export type QueueFilter = z.infer<typeof queueFilter>
 
-/** What a hold keeps back: mail to a destination, of an organization, or of this one to that one. */
-const holdScope = z.object({ destination: z.string().min(1).optional(), organization_id: z.guid().optional() })
+/** What a hold keeps back: mail to a destination, of an organization, of this one to that one, or all mail. */
+const holdScope = z.object({
+  destination: z.string().min(1).optional(),
+  organization_id: z.guid().optional(),
+  everything: z.literal(true).optional().meta({ description: 'In place of both others.' }),
+})
 export type HoldScope = z.infer<typeof holdScope>
 
 const hold = z.object({ ...holdScope.shape, operator: z.string(), created_at: z.iso.datetime() })

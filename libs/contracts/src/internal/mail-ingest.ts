@@ -32,6 +32,8 @@ export type ReplySource = z.infer<typeof replySource>
 export const copiedFile = attachment.omit({ attachment_id: true }).extend({ sha256: z.string() })
 export type CopiedFile = z.infer<typeof copiedFile>
 
+const sentMessage = z.object({ inbox_uid: z.guid(), message_id: z.string() })
+
 const visibleLabels = z
   .array(z.enum(RESTRICTED_LABELS))
   .max(RESTRICTED_LABELS.length)
@@ -162,6 +164,17 @@ export const mailIngestInternalOperations = internalGroup({
         .enum(['accepted', 'paused', 'unknown', 'limited', 'full', 'loop', 'unwanted', 'no_message'])
         .meta({ description: 'Only `no_message` may change: while its copy is not placed yet.' }),
     }),
+  }),
+  /** A message that was sent and has no copy, nor was its copy deleted: what placed it was lost. */
+  'mail-ingest.findMissingCopies': defineInternal({
+    ...INTERNAL,
+    id: 'mail-ingest.findMissingCopies',
+    path: '/internal/messages/find-missing-copies',
+    service: 'mail-ingest',
+    callers: ['mail-send'],
+    summary: 'Tell which of these sent messages have no copy in their mailbox and should have one',
+    body: z.object({ messages: z.array(sentMessage).min(1).max(200) }),
+    response: z.object({ missing: z.array(sentMessage) }),
   }),
   /** What a webhook is sent again on request must not contain mail that was deleted since (events 8.3). */
   'mail-ingest.findMessages': defineInternal({

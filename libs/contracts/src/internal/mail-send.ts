@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { NOTHING } from '../definition/define.ts'
+import { listEntryState } from '../events/mail-lists.ts'
 import { mailScope } from '../schemas/mail-scope.ts'
 import { sentCopy } from '../schemas/sent-copy.ts'
 import { LIMITS } from '../vocabulary/limits.ts'
@@ -86,6 +87,17 @@ export const mailSendInternalOperations = internalGroup({
         )
         .meta({ description: 'In the order of the request.' }),
     }),
+  }),
+  /** mail-ingest compares its projection with it when the operator asks. */
+  'mail-send.snapshotListEntries': defineInternal({
+    ...INTERNAL,
+    id: 'mail-send.snapshotListEntries',
+    path: '/internal/list-entries/snapshot',
+    service: 'mail-send',
+    callers: ['mail-ingest'],
+    summary: 'Page through the entries of all receive and reply lists, by id; no `next` on the last page',
+    body: z.object({ after: z.guid().optional(), limit: z.int().min(1).max(1_000) }),
+    response: z.object({ entries: z.array(listEntryState), next: z.guid().optional() }),
   }),
   /** A complaint that came to a registered address names a message and its recipient, not the delivery (events 1.3). */
   'mail-send.findDeliveries': defineInternal({

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { InternalOperationDefinition } from '../definition/operation.ts'
 import type { ServiceName } from '../vocabulary/services.ts'
+import { checkOperations } from './checks.ts'
 import { deliveryQueueOperations } from './delivery-queue.ts'
 import { certificateOperations } from './domains/certificates.ts'
 import { domainSetupOperations } from './domains/domain-setup.ts'
@@ -10,6 +11,7 @@ import { gatewayInternalOperations } from './gateway.ts'
 import { mailIngestInternalOperations } from './mail-ingest.ts'
 import { mailSendInternalOperations } from './mail-send.ts'
 import { websocketFanoutInternalOperations } from './stream.ts'
+import { listInboxesOperations } from './tenancy/inboxes.ts'
 import { purgeOperations } from './tenancy/purge.ts'
 import { takeOverOperations } from './tenancy/take-over.ts'
 import { webhookLogOperations } from './webhook-log.ts'
@@ -28,6 +30,8 @@ export const internalOperations = {
   ...purgeOperations,
   ...takeOverOperations,
   ...webhookLogOperations,
+  ...checkOperations,
+  ...listInboxesOperations,
 } as const satisfies Record<string, InternalOperationDefinition>
 
 export type InternalOperationId = keyof typeof internalOperations

@@ -16,6 +16,11 @@ export const databaseVariables = z.object({
     .optional()
     .describe('URL of the same database that bypasses a transaction pooler, if DATABASE_URL is that of one'),
   DATABASE_POOL_SIZE: env.integer(6, 1_000).describe('PostgreSQL connections of this process'),
+  DATABASE_PREPARED_STATEMENTS: env
+    .flag(true)
+    .describe(
+      'Keep prepared statements on connections; false behind a transaction pooler that does not track them, such as PgBouncer before 1.21',
+    ),
   ...engineVariables.shape,
 })
 
@@ -84,6 +89,7 @@ function commonConfiguration(environment: CommonEnvironment) {
       url: environment.DATABASE_URL,
       directUrl: environment.DATABASE_DIRECT_URL,
       poolSize: environment.DATABASE_POOL_SIZE,
+      prepared: environment.DATABASE_PREPARED_STATEMENTS,
       trust: environment.ENGINE_CA_FILE,
     },
     engineTrust: environment.ENGINE_CA_FILE,

@@ -175,7 +175,15 @@ export class Consumer<T extends TopicDefinition> implements Component {
     this.#leaveMetrics()
   }
 
-  /** Handles one record as if it had just been fetched; for tests of handlers (`deliverTwiceAndSwapped`). */
+  /** Whether a record is for this consumer. */
+  accepts(record: ConsumedRecord): boolean {
+    return this.#processor.accepts(record)
+  }
+
+  /**
+   * Handles one record as if it had just been fetched: an event that was missed (`missedEventsCheck`), and those of tests of
+   * handlers (`deliverTwiceAndSwapped`). It does not need `start`, and one with a mark has no effect.
+   */
   async deliver(record: ConsumedRecord): Promise<void> {
     if (!this.#processor.accepts(record)) return this.#reporter.skipped()
     await this.#processor.process([record], { signal: this.#stop.signal, pause: () => () => {} })

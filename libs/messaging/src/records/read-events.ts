@@ -28,13 +28,14 @@ export async function readRecordedEvent(kafka: Kafka, position: RecordPosition):
 
 /**
  * The records that reached Kafka in a time range, by partition: those that it still keeps, and of these only what a
- * consumer group has processed. What that group has not reached yet it will still handle by itself.
+ * consumer group has processed. What that group has not reached yet it will still handle by itself. Without a group, all of
+ * it.
  * @param from the first time. @param to the first time that is not included.
  */
 export async function recordedBetween(
   kafka: Kafka,
   topics: readonly TopicDefinition[],
-  group: string,
+  group: string | undefined,
   { from, to }: { readonly from: Date; readonly to: Date },
 ): Promise<RecordRange[]> {
   return kafka.administrate(async (admin) => {
@@ -44,11 +45,11 @@ export async function recordedBetween(
         boundsOf(kafka, admin, name),
         offsetsAt(kafka, admin, name, from),
         offsetsAt(kafka, admin, name, to),
-        committedOf(kafka, admin, group, name),
+        group === undefined ? undefined : committedOf(kafka, admin, group, name),
       ])
       for (const [partition, { low, high }] of bounds) {
         const offset = Math.max(low, first.get(partition) ?? high)
-        const until = Math.min(high, last.get(partition) ?? high, processed.get(partition) ?? 0)
+        const until = Math.min(high, last.get(partition) ?? high, processed ? (processed.get(partition) ?? 0) : high)
         if (offset < until) ranges.push({ topic: name, partition, offset, until })
       }
     }

@@ -3,7 +3,7 @@ import type { EngineTrust } from '../engines/index.ts'
 import type { Component } from '../process/component.ts'
 import { connectionTo, EnginePool, openClient } from './access/connection.ts'
 import { isSerializationFailure, isTransactionAborted, isUnanswered } from './errors.ts'
-import { execute, type Queryable, type Statement } from './statement.ts'
+import { execute, type Queryable, type Statement, unnamed } from './statement.ts'
 import { countDatabaseError, reportPool, transactionSeconds } from './telemetry.ts'
 
 /**
@@ -57,6 +57,8 @@ export interface DatabaseOptions {
   readonly directUrl?: string | undefined
   /** The authorities that the server's certificate is accepted from, when a URL has `sslmode=verify-full`. */
   readonly trust?: EngineTrust | undefined
+  /** Whether connections keep named prepared statements. Default true. */
+  readonly prepared?: boolean | undefined
   /** Connections of this process. Default 6. */
   readonly poolSize?: number | undefined
   readonly applicationName: string
@@ -85,6 +87,7 @@ export class Database implements Transactional, Component {
   readonly stage = 'base'
   protected readonly pool: pg.Pool
   readonly #directConfig: pg.ClientConfig
+  readonly #prepared: boolean
   readonly #leaveMetrics: () => void
 
   /**
@@ -92,7 +95,8 @@ export class Database implements Transactional, Component {
    * @throws Error when a URL asks for TLS in a way that does not exist, see `connectionTo`.
    */
   constructor(options: DatabaseOptions, makePool = (config: pg.PoolConfig): pg.Pool => new EnginePool(config)) {
-    const { url, directUrl = url, trust } = options
+    const { url, directUrl = url, trust, prepared = true } = options
+    this.#prepared = prepared
     const { connectMs, lockMs, statementMs, answerMs } = options.timeouts ?? DEFAULT_TIMEOUTS
     const common = {
       application_name: options.applicationName,
@@ -121,13 +125,13 @@ export class Database implements Transactional, Component {
     this.#leaveMetrics = reportPool(this.pool)
   }
 
-  /** Runs one prepared statement on the pool; it commits by itself. */
+  /** Runs one statement on the pool; it commits by itself. */
   async query<Row, Values extends readonly unknown[]>(
     statement: Statement<Row, Values>,
     ...values: Values
   ): Promise<Row[]> {
     try {
-      return await execute(this.pool, statement, values)
+      return await execute(this.pool, this.#prepared ? statement : unnamed(statement), values)
     } catch (error) {
       countDatabaseError(error)
       throw error
@@ -203,6 +207,7 @@ export class Database implements Transactional, Component {
   /** For subclasses: the handle of a transaction on its connection. */
   protected openTx(client: pg.PoolClient): OpenTx {
     const notices: (() => void)[] = []
+    const prepared = this.#prepared
     let failure: unknown
     let isOver = false
     const tx: Tx = {
@@ -210,7 +215,7 @@ export class Database implements Transactional, Component {
         if (isOver) throw new Error('The transaction is over; await every statement before its work ends')
         sendTogether(client)
         try {
-          return await execute(client, statement, values)
+          return await execute(client, prepared ? statement : unnamed(statement), values)
         } catch (error) {
           // Of statements that were started together, those after the failed one fail too, and may be reported first.
           if (!isTransactionAborted(error)) failure = error

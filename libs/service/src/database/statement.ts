@@ -56,6 +56,16 @@ export function sqlUnprepared<Row, Values extends readonly unknown[] = []>(text:
   return { text }
 }
 
+/**
+ * The same statement without a name, for connections that a pooler shares between clients: a name that one client has
+ * prepared is unknown, or taken, at the connection that the next transaction gets. PostgreSQL plans it each time.
+ */
+export function unnamed<Row, Values extends readonly unknown[]>({
+  text,
+}: Statement<Row, Values>): Statement<Row, Values> {
+  return { text }
+}
+
 /** Runs a statement on one `pg` client or pool. */
 export async function execute<Row, Values extends readonly unknown[]>(
   client: pg.Pool | pg.ClientBase,

@@ -8,10 +8,9 @@ export interface Grant {
   /** The name of the resource, or the beginning of the names of several. The cluster is named `kafka-cluster`. */
   readonly name: string
   readonly pattern: 'literal' | 'prefix'
-  readonly operations: readonly Operation[]
+  /** As Strimzi's KafkaUser names them. */
+  readonly operations: readonly string[]
 }
-
-type Operation = keyof typeof OPERATIONS
 
 const { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } = kafkajs
 
@@ -22,7 +21,6 @@ const RESOURCES = {
   transactionalId: AclResourceTypes.TRANSACTIONAL_ID,
 }
 const PATTERNS = { literal: ResourcePatternTypes.LITERAL, prefix: ResourcePatternTypes.PREFIXED }
-/** By the names that Strimzi's KafkaUser has for them. */
 const OPERATIONS = {
   Read: AclOperationTypes.READ,
   Write: AclOperationTypes.WRITE,
@@ -37,6 +35,12 @@ const OPERATIONS = {
   All: AclOperationTypes.ALL,
 }
 
+function operationNamed(name: string): number {
+  const found = new Map<string, number>(Object.entries(OPERATIONS)).get(name)
+  if (found === undefined) throw new Error(`${name} is no operation of Kafka`)
+  return found
+}
+
 /** Adds ACLs to a cluster. @param admin connections of a user that may alter the cluster. */
 export async function grant(admin: Kafka, grants: readonly Grant[]): Promise<void> {
   const acl = grants.flatMap(({ user, resource, name, pattern, operations }) =>
@@ -44,7 +48,7 @@ export async function grant(admin: Kafka, grants: readonly Grant[]): Promise<voi
       principal: `User:${user}`,
       host: '*',
       permissionType: AclPermissionTypes.ALLOW,
-      operation: OPERATIONS[operation],
+      operation: operationNamed(operation),
       resourceType: RESOURCES[resource],
       resourceName: name,
       resourcePatternType: PATTERNS[pattern],

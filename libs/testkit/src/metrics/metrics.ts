@@ -6,15 +6,20 @@ export interface Series {
 }
 
 const SERIES = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/
+const TYPE = /^# TYPE (\S+) (\S+)$/
 const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n' }
 
 /** Metrics as a process answers them, in Prometheus' text format. */
 export class Metrics {
   readonly series: readonly Series[]
+  /** Names that series have or will have: those of metrics without a series yet are included. */
+  readonly names: ReadonlySet<string>
 
   constructor(text: string) {
-    this.series = text.split('\n').flatMap(seriesOf)
+    const lines = text.split('\n')
+    this.series = lines.flatMap(seriesOf)
+    this.names = new Set([...lines.flatMap(namesIn), ...this.series.map(({ name }) => name)])
   }
 
   /** Reads `/metrics`. */
@@ -31,6 +36,13 @@ export class Metrics {
     )
     return found.length === 0 ? undefined : found.reduce((sum, { value }) => sum + value, 0)
   }
+}
+
+function namesIn(line: string): string[] {
+  const [, name, type] = TYPE.exec(line) ?? []
+  if (name === undefined) return []
+  if (type !== 'histogram' && type !== 'summary') return [name]
+  return [type === 'histogram' ? `${name}_bucket` : name, `${name}_sum`, `${name}_count`]
 }
 
 function seriesOf(line: string): Series[] {

@@ -26,6 +26,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
   knotd: 'knot',
   mvn: 'maven',
   'named-checkzone': 'bind9-utils',
+  versitygw: 'golang-go, with which deploy/cluster/programs.sh compiles it',
 }
 
 /**

@@ -30,12 +30,21 @@ interface Gateway<Config extends GatewayConfig> {
     readonly mailIngest: Peer
     readonly operator: string
   }) => Operator
+  readonly Installation: new (
+    config: Config & {
+      readonly peerOf: (name: PeerName) => Peer
+      readonly sharedDomains: ReadonlySet<string>
+      readonly operator: string
+    },
+  ) => Operator
   readonly execute: (console: Console, words: readonly string[]) => Promise<number>
 }
 interface GatewayConfig {
   readonly log: { readonly level: string }
-  readonly peers: { of(name: 'mail-ingest' | 'mail-send' | 'domains-dns' | 'webhooks-dispatcher'): Peer }
+  readonly peers: { of(name: PeerName): Peer }
+  readonly addresses: { readonly sharedDomains: ReadonlySet<string> }
 }
+type PeerName = 'mail-ingest' | 'mail-send' | 'domains-dns' | 'webhooks-dispatcher'
 interface Peer {
   readonly url: string
   readonly key: string
@@ -49,6 +58,7 @@ interface Console {
   readonly queue: () => Operator
   readonly webhooks: () => Operator
   readonly domains: () => Operator
+  readonly installation: () => Operator
   readonly print: (line: string) => void
   readonly say: (line: string) => void
   readonly ask: (question: string) => Promise<string | undefined>
@@ -62,6 +72,7 @@ const {
   DeliveryQueue,
   WebhookLog,
   Domains,
+  Installation,
   execute,
 }: Gateway<GatewayConfig> = {
   ...(await load('main.ts')),
@@ -69,6 +80,7 @@ const {
   ...(await load('admin/operator/delivery-queue.ts')),
   ...(await load('admin/operator/webhook-log.ts')),
   ...(await load('admin/operator/domains.ts')),
+  ...(await load('admin/checks/installation.ts')),
   ...(await load('admin/program.ts')),
 }
 
@@ -88,8 +100,8 @@ async function obey(given: Command): Promise<unknown> {
   return service?.stop()
 }
 
-/** Runs a command of the operator. @returns what it prints. @throws Error with what it says when it is refused. */
-async function operate(given: Record<string, string>, words: readonly string[]): Promise<string> {
+/** Runs a command of the operator. @returns its exit code, what it prints and what it says. */
+async function operate(given: Record<string, string>, words: readonly string[]) {
   const config = gateway.configure(given)
   const operator = new Operator({ ...config, operator: 'tester' })
   const queue = new DeliveryQueue({ mailSend: config.peers.of('mail-send'), operator: 'tester' })
@@ -97,22 +109,25 @@ async function operate(given: Record<string, string>, words: readonly string[]):
   const { peers } = config
   const owners = { domainsDns: peers.of('domains-dns'), mailIngest: peers.of('mail-ingest') }
   const domains = new Domains({ ...owners, operator: 'tester' })
+  const { sharedDomains } = config.addresses
+  const stores = { ...config, peerOf: (name: PeerName) => peers.of(name), sharedDomains, operator: 'tester' }
+  const installation = new Installation(stores)
   const [printed, said]: [string[], string[]] = [[], []]
   const console: Console = {
     operator: () => operator,
     queue: () => queue,
     webhooks: () => webhooks,
     domains: () => domains,
+    installation: () => installation,
     print: (line) => printed.push(line),
     say: (line) => said.push(line),
     ask: async () => undefined,
   }
   try {
     const code = await execute(console, words)
-    if (code !== 0) throw new Error(`${words.join(' ')}: exit ${code}: ${said.join('\n')}`)
-    return printed.join('\n')
+    return { code, stdout: printed.join('\n'), stderr: said.join('\n') }
   } finally {
-    await Promise.all([operator.close(), queue.close(), webhooks.close(), domains.close()])
+    await Promise.all([operator.close(), queue.close(), webhooks.close(), domains.close(), installation.close()])
   }
 }
 

@@ -7,7 +7,7 @@ import { serviceCommand } from '@restante/service/process'
 import { freePort } from '@restante/service/testing'
 import { z } from 'zod'
 import { createDatabase } from '../engines/database.ts'
-import { engines } from '../engines/engines.ts'
+import { databaseEnvironment, engines } from '../engines/engines.ts'
 import type { TestRedis } from '../engines/redis.ts'
 import type { TestTopics } from '../engines/topics.ts'
 import { waitFor } from '../timing/wait-for.ts'
@@ -116,12 +116,26 @@ export class GatewayProcess {
   }
 }
 
-/**
- * Runs `npm run admin -- <words>` in the installation with this environment of the gateway, without a process for each.
- * @returns what the command prints. @throws Error with what it says when it is refused.
- */
+/** What a command of the operator came to. */
+export interface Operated {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs a command of the operator, `npm run admin --`, with the environment of a gateway. Nothing asks on a terminal. */
+export async function attemptToOperate(
+  environment: Readonly<Record<string, string>>,
+  ...words: string[]
+): Promise<Operated> {
+  return operated.parse(await ask({ kind: 'operate', environment, words }))
+}
+
+/** The same. @returns what it prints. @throws Error with what it says when it fails. */
 export async function operate(environment: Readonly<Record<string, string>>, ...words: string[]): Promise<string> {
-  return z.string().parse(await ask({ kind: 'operate', environment, words }))
+  const { code, stdout, stderr } = await attemptToOperate(environment, ...words)
+  if (code !== 0) throw new Error(`${words.join(' ')}: exit ${code}: ${stderr}`)
+  return stdout
 }
 
 /** Creates an organization with an unrestricted key, as the operator does. */
@@ -132,6 +146,7 @@ export async function createOrganization(
   return { id: made.organization_id, key: made.api_key }
 }
 
+const operated = z.object({ code: z.int(), stdout: z.string(), stderr: z.string() })
 const organization = z.object({ organization_id: z.string(), api_key: z.string() })
 const answer = z.object({ id: z.int(), value: z.unknown(), failure: z.string().optional() })
 
@@ -196,7 +211,7 @@ function environmentOf(
     HOST: '127.0.0.1',
     INTERNAL_ON_PUBLIC_PORT: 'true',
     LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'silent',
-    DATABASE_URL: databaseUrl,
+    ...databaseEnvironment(databaseUrl),
     REDIS_URL: redis.url,
     REDIS_PREFIX: redis.prefix,
     KAFKA_BROKERS: engines.kafkaBrokers.join(','),

@@ -1,7 +1,9 @@
 import { readEnvironment } from '@restante/service/configuration'
+import { Installation } from './checks/installation.ts'
 import {
   configure,
   configureDomains,
+  configureInstallation,
   configureQueue,
   configureWebhookLog,
   domainsEnvironment,
@@ -22,6 +24,7 @@ async function main(words: readonly string[]): Promise<number> {
   let queue: DeliveryQueue | undefined
   let webhooks: WebhookLog | undefined
   let domains: Domains | undefined
+  let installation: Installation | undefined
   const console = processConsole({
     operator() {
       operator ??= new Operator(configure(readEnvironment(environment, process.env)))
@@ -39,11 +42,15 @@ async function main(words: readonly string[]): Promise<number> {
       domains ??= new Domains(configureDomains(readEnvironment(domainsEnvironment, process.env)))
       return domains
     },
+    installation() {
+      installation ??= new Installation(configureInstallation(process.env))
+      return installation
+    },
   })
   try {
     return await execute(console, words)
   } finally {
-    await Promise.all([operator?.close(), queue?.close(), webhooks?.close(), domains?.close()])
+    await Promise.all([operator?.close(), queue?.close(), webhooks?.close(), domains?.close(), installation?.close()])
   }
 }
 

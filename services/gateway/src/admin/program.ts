@@ -2,6 +2,7 @@ import { Command, CommanderError } from '@commander-js/extra-typings'
 import { ConfigurationError } from '@restante/service/configuration'
 import { ApiError, isInfrastructureError, messageOf, UpstreamError } from '@restante/service/errors'
 import { UpstreamRejectedError } from '@restante/service/http'
+import { addCheckCommand } from './check/command.ts'
 import { addAuditCommand } from './commands/audit.ts'
 import { addDomainCommands } from './commands/domains.ts'
 import { addKeyCommands } from './commands/keys.ts'
@@ -74,6 +75,7 @@ function program(console: Console): Command {
   addQueueCommands(root, console)
   addWebhookCommands(root, console)
   addDomainCommands(root, console)
+  addCheckCommand(root, console)
   addSecretsCommand(root, console)
   return root
 }

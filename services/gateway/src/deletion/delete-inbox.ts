@@ -3,13 +3,13 @@ import { revokeCredentials } from '../credentials/store.ts'
 import type { Inbox } from '../generated/prisma/client.ts'
 import { markInboxDeleted } from '../inboxes/store.ts'
 import type { Tx } from '../storage/database.ts'
-import type { GatewayTimers } from '../storage/timers.ts'
+import type { GatewaySchedule } from '../storage/timers.ts'
 import { inboxDeleted, type TenancyEvents } from '../tenancy/events.ts'
 import { awaitPurge } from './inbox-purge.ts'
 
 export interface InboxDeletion {
   readonly events: TenancyEvents
-  readonly timers: GatewayTimers
+  readonly timers: GatewaySchedule
   /** How long a deleted address is reserved against other organizations, in milliseconds. */
   readonly retiredAddressMs: number
 }

@@ -4,7 +4,7 @@ import { type Queryable, sql, type Tx } from '@restante/service/database'
 import type { ServiceClient } from '@restante/service/http'
 import type { Logger } from '@restante/service/telemetry'
 import type { Db } from '../storage/database.ts'
-import type { GatewayTimers } from '../storage/timers.ts'
+import type { GatewaySchedule, GatewayTimers } from '../storage/timers.ts'
 
 export interface PurgeOptions {
   readonly db: Db
@@ -53,7 +53,7 @@ export function awaitPurges(timers: GatewayTimers, { db, log, peer }: PurgeOptio
 }
 
 /** Sets the timer of an inbox that this transaction deletes. */
-export function awaitPurge(tx: Tx, timers: GatewayTimers, uid: string): Promise<void> {
+export function awaitPurge(tx: Tx, timers: GatewaySchedule, uid: string): Promise<void> {
   return timers.schedule(tx, { kind: 'inbox-purge', key: uid, dueAt: nextQuestion(1), payload: { done: [] } })
 }
 

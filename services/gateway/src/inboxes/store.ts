@@ -11,6 +11,8 @@ import { parseReference } from './references.ts'
 import { indexInbox, searchColumn } from './search/search-index.ts'
 
 export interface NewInbox {
+  /** Of one that is created again after the database was put back from a backup. */
+  readonly uid?: string
   readonly organizationId: string
   readonly podId: string
   readonly address: string
@@ -54,7 +56,7 @@ const COUNT = sql<never, [organizationId: string, change: number]>(
 export async function insertInbox(tx: Tx, given: NewInbox, now: Date): Promise<Inbox | undefined> {
   const displayName = given.displayName === undefined || given.displayName === '' ? null : given.displayName
   const row: Inbox = {
-    uid: randomUUID(),
+    uid: given.uid ?? randomUUID(),
     organizationId: given.organizationId,
     podId: given.podId,
     address: given.address,

@@ -22,6 +22,7 @@ describe('the operator’s commands on limits of sends', () => {
         queue: () => gateway.queue,
         webhooks: () => gateway.webhooks,
         domains: () => gateway.domains,
+        installation: () => gateway.installation,
         print: (line) => printed.push(line),
         say: (line) => said.push(line),
         ask: async () => undefined,

@@ -34,6 +34,7 @@ describe('the operator’s commands on webhooks', () => {
         queue: () => gateway.queue,
         webhooks: () => gateway.webhooks,
         domains: () => gateway.domains,
+        installation: () => gateway.installation,
         print: (line) => printed.push(line),
         say: (line) => said.push(line),
         ask: async () => undefined,

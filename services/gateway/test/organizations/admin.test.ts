@@ -29,6 +29,7 @@ describe('the operator’s command line', () => {
         queue: () => gateway.queue,
         webhooks: () => gateway.webhooks,
         domains: () => gateway.domains,
+        installation: () => gateway.installation,
         print: (line) => printed.push(line),
         say: (line) => said.push(line),
         ask: async () => answer,
@@ -254,7 +255,8 @@ describe('the operator’s command line', () => {
       ['is not migrated', 'postgres', ['organizations', 'list']],
       ['is not migrated, for a change', 'postgres', ['organizations', 'create']],
     ])('reports in one line that the database %s', async (_case, database, words) => {
-      const url = new URL(gateway.env['DATABASE_URL'] ?? '')
+      // A pooler in between would answer about such a database itself.
+      const url = new URL(gateway.env['DATABASE_DIRECT_URL'] ?? gateway.env['DATABASE_URL'] ?? '')
       url.pathname = database
       const failure = expect.objectContaining({
         code: EXIT.refused,

@@ -67,6 +67,7 @@ describe('the deletion of an organization', () => {
         queue: () => gateway.queue,
         webhooks: () => gateway.webhooks,
         domains: () => gateway.domains,
+        installation: () => gateway.installation,
         print: keep,
         say: keep,
         ask: async () => answer,

@@ -19,13 +19,18 @@ export function listsConsumer({ kafka, db }: { readonly kafka: Kafka; readonly d
     service: 'mail-ingest',
     topic: topics['mail.lists'],
     handlers: {
-      'list_entry.changed': { effect: (tx, { payload }) => apply(tx, payload, null) },
-      'list_entry.deleted': { effect: (tx, { payload }) => apply(tx, payload, payload.deleted_at) },
+      'list_entry.changed': { effect: (tx, { payload }) => applyListEntry(tx, payload) },
+      'list_entry.deleted': { effect: (tx, { payload }) => applyListEntry(tx, payload, payload.deleted_at) },
     },
   })
 }
 
-async function apply(tx: Tx, payload: ListEvent['payload'], deletedAt: string | null): Promise<void> {
+/** Writes the state of an entry, or its deletion, unless a newer one is known or its scope is deleted. */
+export async function applyListEntry(
+  tx: Tx,
+  payload: ListEvent['payload'],
+  deletedAt: string | null = null,
+): Promise<void> {
   const { organization_id, pod_id, inbox_uid, entry_id: id, version, direction, type, entry } = payload
   if (direction === 'send') return
   const scopes = [organization_id, pod_id, inbox_uid].filter((scope) => scope !== undefined)

@@ -1,4 +1,5 @@
 import { LIMITS, type ListDirection, type ListType, type Tier } from '@restante/contracts/vocabulary'
+import type { ProjectedRow } from '@restante/messaging'
 import { type Queryable, sql } from '@restante/service/database'
 
 /** Directions of lists by which received mail is judged. */
@@ -99,6 +100,13 @@ delete from list_entries
  where id in (select id from list_entries where organization_id = $1 limit $2)
 returning id`)
 
+const BETWEEN = sql<ProjectedRow, [after: string, through: string]>(`
+select id, version::float8 as version, deleted_at is not null as deleted
+  from list_entries
+ where id > $1 and id <= $2
+ order by id`)
+const DROP = sql<never, [id: string, version: number]>('delete from list_entries where id = $1 and version = $2')
+
 /** An event about a deleted entry can arrive no later than its mark would still be known. */
 const FORGET_SECONDS = LIMITS.retention.consumedMark / 1_000
 export const FORGET_DELETED_ENTRIES = sql<{ id: string }, [rows: number]>(`
@@ -112,6 +120,16 @@ export const listEntries = {
   async apply(db: Queryable, state: EntryState): Promise<void> {
     const { id, organization_id, tier, scope_id, direction, type, entry, version, deleted_at } = state
     await db.query(APPLY, id, organization_id, tier, scope_id, direction, type, entry, version, deleted_at)
+  },
+
+  /** Those with ids after the first and up to the second one. */
+  between(db: Queryable, after: string, through: string): Promise<ProjectedRow[]> {
+    return db.query(BETWEEN, after, through)
+  },
+
+  /** Forgets an entry that has this version. */
+  async drop(db: Queryable, id: string, version: number): Promise<void> {
+    await db.query(DROP, id, version)
   },
 
   /** The entries with these names in the lists that apply to each inbox, and which allow lists have entries. */

@@ -1,5 +1,6 @@
 import { notFound } from '@restante/service/errors'
 import { Cursors } from '@restante/service/http'
+import { checkRoutes } from '../checks/routes.ts'
 import type { Config, IngestKit } from '../config.ts'
 import { dmarcCounts } from '../dmarc/store.ts'
 import { copyFiles } from '../files/copy.ts'
@@ -55,6 +56,7 @@ export function serveApi(kit: IngestKit, config: Config, parts: Parts): void {
     },
     internal: {
       ...inboundRoutes(db),
+      ...checkRoutes(kit, parts),
       'mail-ingest.purgeInbox': tenancy.purgeInbox,
       ...sentRoutes({ db, placement, handOver, openImage }),
       'mail-ingest.listDmarcCounts': ({ body }) => dmarcCounts.list(db, body),

@@ -3,6 +3,7 @@ import { normalizeAddress } from '@restante/mime'
 import { PeerLimit, withinNetworks } from '@restante/service/connections'
 import type { Component } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
+import { inSpan } from '@restante/service/telemetry'
 import type {
   SMTPServer,
   SMTPServerAddress,
@@ -14,7 +15,6 @@ import type { SMTPConnection } from 'smtp-server/lib/smtp-connection.js'
 import type { Acceptance, Destinations } from '../inbound/acceptance.ts'
 import { withoutLoops } from '../inbound/loops.ts'
 import type { Recipient, RecipientLookup } from '../inbound/recipients.ts'
-import { inSpan } from '../inbound/spans.ts'
 import type { RawMailWriter } from '../raw/writer.ts'
 import type { Admission } from './admission.ts'
 import { type CertificateFiles, certificateVersion, readCertificate, selfSigned } from './protocol/certificate.ts'

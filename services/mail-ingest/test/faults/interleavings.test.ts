@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { sql } from '@restante/service/database'
+import { deletionOfInbox } from '@restante/tenancy'
 import { callerOf, countRows, queryRows, SmtpSession, sendMail, waitFor } from '@restante/testkit'
 import { queue } from '../../src/pipeline/queue/queue.ts'
 import { blobOf, ReservedNames } from '../../src/raw/reserved-names.ts'
 import { rawMails } from '../../src/raw/store.ts'
-import { markDeleted } from '../../src/tenancy/unknown-inboxes.ts'
+import { scopeTombstones } from '../../src/tenancy/tombstones.ts'
 import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
 import { LARGE_TEXT, pathOf, receiveMail, tenancyOf } from '../mailbox-fixture.ts'
 
@@ -108,8 +109,7 @@ describe('the bytes of a mail', () => {
     )
     const [{ blob, message_id: messageId } = { blob: '', message_id: '' }] = messages
     const tenancy = await tenancyOf(fixture)
-    const { address: inbox_address, caller: _, ...scope } = inbox
-    await markDeleted(db, [{ ...scope, inbox_address }])
+    await markDeleted(db, inbox)
     const work = await db.transaction(async (tx) => {
       await tx.query(sql<never, [string]>('select from raw_mails where blob = $1 for update'), blob)
       const purged = tenancy.purge()
@@ -136,7 +136,7 @@ describe('a deleted inbox that is still being purged', () => {
     const mine = (await threads()).body.threads.filter((thread) => thread.inbox_id === inbox_address)
     expect(mine).toHaveLength(1)
     const thread_id = mine[0]?.thread_id
-    await markDeleted(db, [{ ...scope, inbox_address }])
+    await markDeleted(db, inbox)
     await db.transaction(async (tx) => {
       // The purge passes over rows that are locked.
       await tx.query(sql<never, [string]>('select from deleted_scopes where id = $1 for update'), scope.inbox_uid)
@@ -146,3 +146,9 @@ describe('a deleted inbox that is still being purged', () => {
     })
   })
 })
+
+/** As the event of its deletion does. */
+async function markDeleted(db: Fixture['db'], { caller: _, ...inbox }: TestInbox): Promise<void> {
+  const deletion = deletionOfInbox({ ...inbox, deleted_at: new Date().toISOString() })
+  await db.transaction((tx) => scopeTombstones.store(tx, deletion))
+}

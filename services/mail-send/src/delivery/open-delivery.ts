@@ -30,6 +30,7 @@ import { WarmUp } from './warm-up/warm-up.ts'
 export interface Delivery {
   readonly outboundQueue: OutboundQueue
   readonly installationMail: InstallationMail
+  readonly deliveryQueue: DeliveryQueue
   /** The internal operations of the operator on the queue. */
   readonly routes: ReturnType<typeof queueRoutes>
 }
@@ -89,10 +90,12 @@ export function openDelivery(kit: SendKit, config: Config, parts: DeliveryParts)
     log,
   }).register()
   const outboundQueue = new OutboundQueue(timers, (domain) => sharedDomains.has(domain))
+  const deliveryQueue = new DeliveryQueue({ db, timers, decisions, log })
   return {
     outboundQueue,
+    deliveryQueue,
     installationMail: new InstallationMail({ db, content, outboundQueue, domain: defaultDomain }),
-    routes: queueRoutes(db, new DeliveryQueue({ db, timers, decisions, log })),
+    routes: queueRoutes(db, deliveryQueue),
   }
 }
 

@@ -6,12 +6,16 @@ import { feedbackConsumer } from './consumers.ts'
 import { Reports } from './reports.ts'
 import { feedbackRoutes } from './routes.ts'
 
-type FeedbackHandlers = ReturnType<typeof feedbackRoutes> & ReturnType<typeof unsubscribeRoutes>
+interface Feedback {
+  /** The internal operations about it. */
+  readonly routes: ReturnType<typeof feedbackRoutes> & ReturnType<typeof unsubscribeRoutes>
+  readonly consumer: ReturnType<typeof feedbackConsumer>
+}
 
-/** Applies reports about sent mail, and requests to unsubscribe. @returns the internal operations about them */
-export function openFeedback(kit: SendKit, config: Config): FeedbackHandlers {
+/** Applies reports about sent mail, and requests to unsubscribe. */
+export function openFeedback(kit: SendKit, config: Config): Feedback {
   const { db, kafka, outbox } = kit
   const unsubscribing = new Unsubscribing({ db, outbox, link: unsubscribeLink(config) })
-  kit.use(feedbackConsumer({ kafka, db, reports: new Reports(outbox), unsubscribing }))
-  return { ...feedbackRoutes(db), ...unsubscribeRoutes(unsubscribing) }
+  const consumer = kit.use(feedbackConsumer({ kafka, db, reports: new Reports(outbox), unsubscribing }))
+  return { consumer, routes: { ...feedbackRoutes(db), ...unsubscribeRoutes(unsubscribing) } }
 }

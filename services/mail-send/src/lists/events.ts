@@ -1,4 +1,4 @@
-import { type EventOf, topics } from '@restante/contracts/events'
+import { type EventOf, type ListEntryState, topics } from '@restante/contracts/events'
 import type { EntryRow } from './store.ts'
 
 export const listsTopic = topics['mail.lists']
@@ -7,8 +7,13 @@ type ListEvent = EventOf<typeof listsTopic>
 
 /** An entry as it is from now on. */
 export function changedEvent(row: EntryRow): ListEvent {
+  return listsTopic.event('list_entry.changed', stateOf(row), { time: row.updated_at })
+}
+
+/** An entry, as events and snapshots describe it. */
+export function stateOf(row: EntryRow): ListEntryState {
   const { entry_type, reason, read_only } = row
-  const state = {
+  return {
     ...identityOf(row),
     version: row.version,
     entry_type,
@@ -17,7 +22,6 @@ export function changedEvent(row: EntryRow): ListEvent {
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   }
-  return listsTopic.event('list_entry.changed', state, { time: row.updated_at })
 }
 
 /** The end of an entry, which has its last version. */

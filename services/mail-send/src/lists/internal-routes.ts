@@ -1,6 +1,7 @@
 import type { InternalRequestOf, InternalResponseOf } from '@restante/contracts/internal'
 import type { Queryable } from '@restante/service/database'
 import type { InternalHandlers } from '@restante/service/http'
+import { stateOf } from './events.ts'
 import { listEntries } from './store.ts'
 
 type Asked = InternalRequestOf<'mail-send.findListEntries'>['mails'][number]
@@ -9,8 +10,16 @@ type Found = InternalResponseOf<'mail-send.findListEntries'>['mails'][number]
 const DIRECTIONS = ['receive', 'reply'] as const
 
 /** Confirms to the mailbox what it knows of lists from events. */
-export function listEntryRoutes(db: Queryable): Pick<InternalHandlers<'mail-send'>, 'mail-send.findListEntries'> {
+export function listEntryRoutes(
+  db: Queryable,
+): Pick<InternalHandlers<'mail-send'>, 'mail-send.findListEntries' | 'mail-send.snapshotListEntries'> {
   return {
+    'mail-send.snapshotListEntries': async ({ body: { after, limit } }) => {
+      const rows = await listEntries.inbound(db, after, limit)
+      const last = rows.at(-1)
+      return { entries: rows.map(stateOf), ...(last && rows.length === limit && { next: last.id }) }
+    },
+
     'mail-send.findListEntries': async ({ body }) => ({
       mails: await Promise.all(body.mails.map((mail) => findEntries(db, mail))),
     }),

@@ -48,6 +48,10 @@ const OF_LIST = 'tier = $1 and scope_id = $2 and direction = $3 and type = $4'
 const PAGE = sql<EntryRow, [...ListValues, after: string, rows: number]>(
   `select ${COLUMNS} from list_entries where ${OF_LIST} and entry > $5 order by entry limit $6`,
 )
+const INBOUND = sql<EntryRow, [after: string | null, rows: number]>(
+  `select ${COLUMNS} from list_entries
+    where ($1::uuid is null or id > $1) and direction in ('receive', 'reply') order by id limit $2`,
+)
 const ONE = sql<EntryRow, [...ListValues, entry: string]>(
   `select ${COLUMNS} from list_entries where ${OF_LIST} and entry = $5`,
 )
@@ -139,6 +143,11 @@ export const listEntries = {
   /** One page of a list, in alphabetical order. */
   page(db: Queryable, list: List, page: KeysetPage): Promise<EntryRow[]> {
     return db.query(PAGE, ...valuesOf(list), page.after?.rank ?? '', page.take)
+  },
+
+  /** Entries of receive and reply lists of all scopes, by id. */
+  inbound(db: Queryable, after: string | undefined, rows: number): Promise<EntryRow[]> {
+    return db.query(INBOUND, after ?? null, rows)
   },
 
   async get(db: Queryable, list: List, entry: string): Promise<EntryRow | undefined> {

@@ -4,7 +4,7 @@ import { Batcher, KeyedMutex } from '@restante/service/concurrency'
 import type { Database, Tx } from '@restante/service/database'
 import type { GuardedFetch } from '@restante/service/outbound'
 import type { SecretBox } from '@restante/service/secrets'
-import type { Logger } from '@restante/service/telemetry'
+import { inSpan, type Logger, type WorkSpan } from '@restante/service/telemetry'
 import { type LogEntry, type LoggedAttempt, type LoggedState, logAttempts, logGone } from '../log/store.ts'
 import type { Warnings } from '../warnings/warnings.ts'
 import { InFlight } from './in-flight.ts'
@@ -88,7 +88,9 @@ export class Deliverer {
     }
     const leave = this.#slotOf(delivery.webhook_id)
     try {
-      await this.#makeOfKept(attempt, delivery, leave)
+      await inSpan('deliver webhook', attempt.timer.payload.traceparent, (span) =>
+        this.#makeOfKept(attempt, delivery, leave, span),
+      )
     } finally {
       leave()
     }
@@ -103,17 +105,17 @@ export class Deliverer {
   }
 
   /** Of a delivery that was asked for, the message must exist. */
-  async #makeOfKept(attempt: Attempt, delivery: PendingDelivery, leave: () => void): Promise<void> {
+  async #makeOfKept(attempt: Attempt, delivery: PendingDelivery, leave: () => void, span: WorkSpan): Promise<void> {
     const { organization_id: organizationId, message_id: messageId, message_inbox_uid: inboxUid } = delivery
-    if (messageId === null || inboxUid === null) return this.#make(attempt, delivery, leave)
+    if (messageId === null || inboxUid === null) return this.#make(attempt, delivery, leave, span)
     const isMessageKept = await isKept(this.#deps, { organizationId, inboxUid, messageId })
     if (!isMessageKept) return attempt.run((tx) => endGone(tx, delivery))
     // The answer may have taken seconds, and the webhook may have ended since.
     const current = await this.#find(attempt)
-    if (current) await this.#make(attempt, current, leave)
+    if (current) await this.#make(attempt, current, leave, span)
   }
 
-  async #make(attempt: Attempt, delivery: PendingDelivery, leave: () => void): Promise<void> {
+  async #make(attempt: Attempt, delivery: PendingDelivery, leave: () => void, span: WorkSpan): Promise<void> {
     const begun = performance.now()
     if (delivery.attempts === 0)
       firstAttemptDelay.observe(Math.max(0, Date.now() - delivery.created_at.getTime()) / 1_000)
@@ -123,6 +125,12 @@ export class Deliverer {
     if (outcome.delivered) leave()
     const decision = await this.#conclude(attempt, delivery, outcome, attemptOf(outcome, seconds))
     attemptsTotal.inc({ decision })
+    span.note({
+      'restante.delivery': delivery.id,
+      'restante.attempt': delivery.attempts + 1,
+      'restante.decision': decision,
+    })
+    if (!outcome.delivered) span.fail()
     attemptSeconds.observe(seconds)
     this.#report(delivery, outcome, decision, seconds)
     if (decision === 'disabled') await dropOfDisabled(this.#deps.db, delivery.webhook_id)

@@ -55,9 +55,19 @@ async function fanOut(tx: Tx, timers: Timers<TimerKinds>, events: readonly Recor
   const due = wanted.filter((one) => enabled.has(one.webhook_id) && !knownKeys.has(pairKey(one)))
   if (due.length === 0) return
   const payloads = new Map(due.map(({ event }) => [event.id, documentOf(event)]))
-  const deliveries = due.map(({ event: _, ...pair }) => ({ id: base62Id('msg_'), ...pair }))
-  const attempts = deliveries.map(({ id }) => ({ kind: 'webhook-delivery' as const, key: id, payload: {} }))
+  const added = due.map(({ event, ...pair }) => ({ event, delivery: { id: base62Id('msg_'), ...pair } }))
+  const deliveries = added.map(({ delivery }) => delivery)
+  const attempts = added.map(({ event, delivery }) => ({
+    kind: 'webhook-delivery' as const,
+    key: delivery.id,
+    payload: traceOf(event),
+  }))
   await Promise.all([addDeliveries(tx, payloads, deliveries), timers.scheduleAll(tx, attempts)])
+}
+
+/** The events of a batch have traces of their own, so that the requests continue these and not that of the batch. */
+function traceOf({ headers: { traceparent } }: RecordedEvent): TimerKinds['webhook-delivery'] {
+  return traceparent === undefined ? {} : { traceparent }
 }
 
 function pairKey(pair: { readonly webhook_id: string; readonly event_id: string }): string {

@@ -2,5 +2,6 @@ import type { WarningTimerKinds } from '../warnings/warnings.ts'
 
 /** Kinds of timers of this service and their payloads; the key of a delivery's timer is the delivery's id. */
 export interface TimerKinds extends WarningTimerKinds {
-  readonly 'webhook-delivery': Record<string, never>
+  /** `traceparent`: of the event, whose trace the request continues. */
+  readonly 'webhook-delivery': { readonly traceparent?: string }
 }

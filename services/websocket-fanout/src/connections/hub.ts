@@ -9,7 +9,8 @@ import type { LogEntry } from '../log/store.ts'
 import { readTakeOver } from '../log/take-overs.ts'
 import { Audience } from '../subscriptions/audience.ts'
 import { type Scope, streamEventOf } from '../subscriptions/subscriptions.ts'
-import { CLOSE, type Connection } from './connection.ts'
+import { CLOSE } from './closes/close-codes.ts'
+import type { Connection } from './connection.ts'
 
 const openStreams = new Gauge({ name: 'restante_stream_connections', help: 'Open streams of this instance' })
 

@@ -4,7 +4,8 @@ import { withCursor } from '../cursors/with-cursor.ts'
 import { type LogReader, SweptError, type Wanted } from '../replay/reader.ts'
 import { reachOf } from '../subscriptions/reach.ts'
 import { reaches, type StreamEvent } from '../subscriptions/subscriptions.ts'
-import { CLOSE, type Connection } from './connection.ts'
+import { CLOSE } from './closes/close-codes.ts'
+import type { Connection } from './connection.ts'
 
 export interface ReplayDeps {
   readonly reader: LogReader

@@ -9,6 +9,7 @@ import { count, domainName, JSON_OPTION, organizationId, past } from './argument
 const DEFAULT_LIMIT = 50
 const DESTINATION = ['--destination <domain>', 'only mail to this domain', domainName] as const
 const ORGANIZATION = ['--organization <id>', 'only mail of this organization', organizationId] as const
+const EVERYTHING = ['--everything', 'all mail, as after a backup was restored'] as const
 const OLDER_THAN = [
   '--older-than <moment>',
   'only mail accepted before then: an age such as 90m, 12h, 7d, or a date and time',
@@ -83,9 +84,10 @@ function addChanging(commands: Command, console: Console): void {
 function addHolding(commands: Command, console: Console): void {
   commands
     .command('hold')
-    .description('attempt no mail to a destination, of an organization, or of this one to that one')
+    .description('attempt no mail to a destination, of an organization, of this one to that one, or none at all')
     .option(...DESTINATION)
     .option(...ORGANIZATION)
+    .option(...EVERYTHING)
     .action(async (given) => {
       const created = await console.queue().hold(scopeOf(given))
       console.print(created ? 'Held, mail that is accepted later too. `queue release` ends it.' : 'Held already.')
@@ -96,6 +98,7 @@ function addHolding(commands: Command, console: Console): void {
     .description('end a hold, named by the same options; what it kept back is attempted now')
     .option(...DESTINATION)
     .option(...ORGANIZATION)
+    .option(...EVERYTHING)
     .action(async (given) => {
       await console.queue().release(scopeOf(given))
       console.print('Released.')
@@ -126,11 +129,13 @@ function filterOf({ destination, organization, olderThan }: Given): QueueFilter 
   }
 }
 
-/** A hold of everything is not offered: stopping mail-send has that effect, and is seen. */
-function scopeOf(given: Given) {
+function scopeOf({ everything, ...given }: Given & { readonly everything?: true | undefined }) {
   const scope = filterOf(given)
-  if (Object.keys(scope).length > 0) return scope
-  throw new UsageError('Say what: --destination, --organization, or both.')
+  const isNamed = Object.keys(scope).length > 0
+  if (everything && isNamed) throw new UsageError('Everything is held: leave the other options out.')
+  if (everything) return { everything: true as const }
+  if (isNamed) return scope
+  throw new UsageError('Say what: --destination, --organization, or both; or --everything.')
 }
 
 async function confirm(console: Console, filter: QueueFilter): Promise<void> {
@@ -155,7 +160,8 @@ function waitingCells(row: WaitingDestination): string[] {
   ]
 }
 
-function holdCells({ destination = '-', organization_id = '-', operator, created_at }: DeliveryHold): string[] {
+function holdCells({ everything, organization_id = '-', operator, created_at, ...hold }: DeliveryHold): string[] {
+  const { destination = everything ? '(everything)' : '-' } = hold
   return [destination, organization_id, operator, answeredMoment(created_at)]
 }
 

@@ -1,16 +1,22 @@
 import { userInfo } from 'node:os'
 import { databaseVariables, peersOf, peerVariables } from '@restante/kit'
 import type { z } from 'zod'
+import { configuration } from '../../config.ts'
 import { credentialVariables } from '../../credentials/variables.ts'
 
 /** The part of the gateway's environment that the command line needs. */
 export const environment = databaseVariables
-  .pick({ DATABASE_URL: true, DATABASE_DIRECT_URL: true, ENGINE_CA_FILE: true })
+  .pick({ DATABASE_URL: true, DATABASE_DIRECT_URL: true, DATABASE_PREPARED_STATEMENTS: true, ENGINE_CA_FILE: true })
   .extend(credentialVariables.variables.shape)
 
 export function configure(given: z.output<typeof environment>) {
   return {
-    database: { url: given.DATABASE_URL, directUrl: given.DATABASE_DIRECT_URL, trust: given.ENGINE_CA_FILE },
+    database: {
+      url: given.DATABASE_URL,
+      directUrl: given.DATABASE_DIRECT_URL,
+      prepared: given.DATABASE_PREPARED_STATEMENTS,
+      trust: given.ENGINE_CA_FILE,
+    },
     ...credentialVariables.configure(given),
     operator: userName(),
   }
@@ -47,6 +53,13 @@ export function configureDomains(given: z.output<typeof domainsEnvironment>) {
   return { domainsDns: peers.of('domains-dns'), mailIngest: peers.of('mail-ingest'), operator: userName() }
 }
 export type DomainsConfig = ReturnType<typeof configureDomains>
+
+/** Repairs need everything that the gateway has. */
+export function configureInstallation(source: Readonly<Record<string, string | undefined>>) {
+  const { database, kafka, peers, retiredAddressMs, addresses } = configuration.read(source)
+  const { sharedDomains } = addresses
+  return { database, kafka, peerOf: peers.of.bind(peers), retiredAddressMs, sharedDomains, operator: userName() }
+}
 
 /** The logged-in user, for the audit log and the logs of other services. A container may run under a user id that has no name. */
 function userName(): string {

@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises'
+import type { Installation } from '../checks/installation.ts'
 import type { DeliveryQueue } from '../operator/delivery-queue.ts'
 import type { Domains } from '../operator/domains.ts'
 import type { Operator } from '../operator/operator.ts'
@@ -14,6 +15,8 @@ export interface Console {
   webhooks(): WebhookLog
   /** Custom domains of domains-dns; opened on first use too. */
   domains(): Domains
+  /** All stores of the installation; opened on first use too. */
+  installation(): Installation
   /** Prints a line of the result, for a person or a script. */
   print(line: string): void
   /** Prints a line about progress or an error. */
@@ -23,7 +26,9 @@ export interface Console {
 }
 
 /** Standard output and error of this process; questions are asked only on a terminal. */
-export function processConsole(open: Pick<Console, 'operator' | 'queue' | 'webhooks' | 'domains'>): Console {
+export function processConsole(
+  open: Pick<Console, 'operator' | 'queue' | 'webhooks' | 'domains' | 'installation'>,
+): Console {
   return {
     ...open,
     print: (line) => void process.stdout.write(`${line}\n`),

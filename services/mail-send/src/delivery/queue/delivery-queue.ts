@@ -7,7 +7,7 @@ import type { Decisions } from '../attempts/decisions.ts'
 import { begin } from '../attempts/store.ts'
 import { sendOf } from '../outbound/sends.ts'
 import { type Decided, type Decision, UNDETERMINED } from '../outcome/delivery.ts'
-import { addHold, endHold, type IdleRow, keysFinished, retryWaiting, takeIdle } from './store.ts'
+import { addHold, endHold, type IdleRow, keysFinished, retryWaiting, takeIdle, takeOfSends } from './store.ts'
 
 export interface DeliveryQueueOptions {
   readonly db: Database
@@ -33,6 +33,12 @@ const DROPPED: Decision = {
   bounce: UNDETERMINED,
 }
 
+/** As after an internal failure that lasts. */
+const LOST: Decision = {
+  state: 'rejected',
+  verdict: { status: '5.3.0', text: 'The message could not be delivered because its content was lost.' },
+}
+
 /** What the operator changes in the queue. Running attempts are left alone: each ends with its own outcome. */
 export class DeliveryQueue {
   readonly #options: DeliveryQueueOptions
@@ -56,12 +62,22 @@ export class DeliveryQueue {
     const { count, more } = await db.transaction(async (tx) => {
       const rows = await takeIdle(tx, filter, DROPPED_AT_ONCE)
       let dropped = 0
-      for (const ofSend of Map.groupBy(rows, ({ id }) => id).values()) dropped += await this.#dropFrom(tx, ofSend)
+      for (const ofSend of Map.groupBy(rows, ({ id }) => id).values())
+        dropped += await this.#endAll(tx, ofSend, DROPPED)
       await this.#cancel(tx, rows)
       return { count: dropped, more: rows.length === DROPPED_AT_ONCE }
     })
     log.warn({ ...filter, operator, count }, 'waiting deliveries dropped by the operator')
     return { count, more }
+  }
+
+  /** Ends deliveries of messages that cannot be sent, because their bytes are lost, so that their senders learn of it. */
+  async reject(sendIds: readonly string[]): Promise<void> {
+    await this.#options.db.transaction(async (tx) => {
+      const rows = await takeOfSends(tx, sendIds)
+      for (const ofSend of Map.groupBy(rows, ({ id }) => id).values()) await this.#endAll(tx, ofSend, LOST)
+      await this.#cancel(tx, rows)
+    })
   }
 
   /** Keeps a scope from being attempted, also mail that is accepted later. @returns false when it was held already. */
@@ -85,7 +101,7 @@ export class DeliveryQueue {
    * Counting an attempt that was not made takes the deliveries from one that is just connecting: it may not begin them
    * any more.
    */
-  async #dropFrom(tx: Tx, rows: readonly IdleRow[]): Promise<number> {
+  async #endAll(tx: Tx, rows: readonly IdleRow[], decision: Decision): Promise<number> {
     const [first] = rows
     if (!first) return 0
     const open = rows.map(({ delivery_id: id, recipient, attempts, delayed }) => ({
@@ -95,7 +111,7 @@ export class DeliveryQueue {
       delayed,
       state: 'queued' as const,
     }))
-    const decided = (await begin(tx, open)).map((delivery): Decided => ({ delivery, decision: DROPPED }))
+    const decided = (await begin(tx, open)).map((delivery): Decided => ({ delivery, decision }))
     await this.#options.decisions.record(tx, sendOf(first), decided)
     return decided.length
   }

@@ -44,10 +44,11 @@ export function queueRoutes(db: Queryable, queue: DeliveryQueue): Pick<InternalH
   }
 }
 
-/** A hold of everything would be a service that is stopped, which is what to do instead. */
 function given(scope: HoldScope): HoldScope {
-  if (scope.destination !== undefined || scope.organization_id !== undefined) return scope
-  throw new ApiError('validation_error', { message: 'A hold names a destination, an organization, or both.' })
+  const isNamed = scope.destination !== undefined || scope.organization_id !== undefined
+  if (isNamed !== (scope.everything === true)) return scope
+  const message = 'A hold names a destination, an organization, or both; or it is of everything.'
+  throw new ApiError('validation_error', { message })
 }
 
 function waitingOf({ oldest, next, status, ...row }: WaitingRow): WaitingDestination {
@@ -84,6 +85,7 @@ function holdOf({ organization_id, destination, operator, created_at }: HoldRow)
   return {
     ...(organization_id !== null && { organization_id }),
     ...(destination !== null && { destination }),
+    ...(organization_id === null && destination === null && { everything: true as const }),
     operator,
     created_at: created_at.toISOString(),
   }

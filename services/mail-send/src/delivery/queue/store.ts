@@ -110,6 +110,13 @@ select ${IDLE_COLUMNS}
  limit $4
    for update of d, t skip locked`)
 
+const TAKE_OF_SENDS = sql<IdleRow, [sendIds: readonly string[]]>(`
+select ${IDLE_COLUMNS}
+  from deliveries d join sends s on s.id = d.send_id
+ where s.id = any($1::uuid[]) and ${IS_OPEN}
+ order by d.id
+   for update of d`)
+
 const FINISHED = sql<{ key: string }, [sendIds: readonly string[], destinations: readonly string[]]>(`
 select target.send_id || '/' || target.destination as key
   from unnest($1::uuid[], $2::text[]) as target (send_id, destination)
@@ -175,6 +182,11 @@ export async function takeIdle(tx: Tx, filter: QueueFilter, rows: number): Promi
   const idle = await tx.query(TAKE_IDLE, ...valuesOf(filter), rows)
   if (idle.length === rows) return idle
   return [...idle, ...(await tx.query(TAKE_LEFT, ...valuesOf(filter), rows - idle.length))]
+}
+
+/** Locks the deliveries of messages that are not finished, whatever an attempt is doing with them. */
+export function takeOfSends(tx: Tx, sendIds: readonly string[]): Promise<IdleRow[]> {
+  return tx.query(TAKE_OF_SENDS, sendIds)
 }
 
 /** The keys of timers whose deliveries are all finished. */

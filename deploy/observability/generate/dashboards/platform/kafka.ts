@@ -1,0 +1,198 @@
+import { dashboard } from '../../frame.ts'
+import { graph, table, tile } from '../../panels.ts'
+import { largest, perSecond, quantile, series } from '../../queries.ts'
+
+/** From a committed event to its effect in another service. */
+export const kafka = dashboard({
+  name: 'kafka',
+  title: 'Kafka',
+  description: 'From a committed event to its effect in another service: outbox, lag of consumers, dead letters.',
+  variables: [{ label: 'group', of: 'restante_consumer_joined' }],
+  rows: [
+    {
+      title: 'Is it keeping up?',
+      panels: [
+        tile({
+          title: 'Oldest unpublished event',
+          description:
+            'Age of the oldest event that is committed and not in Kafka, of the service that is worst. Good: 0.',
+          unit: 's',
+          queries: [{ expr: largest('restante_outbox_lag_seconds'), legend: 'oldest' }],
+          limits: { orange: 10, red: 120 },
+          runbooks: ['RestanteOutboxLate', 'RestanteKafkaUnreachable'],
+        }),
+        tile({
+          title: 'Oldest unfinished event',
+          description: 'Age of the oldest record that a consumer has fetched and not finished. Good: below a second.',
+          unit: 's',
+          queries: [
+            { expr: largest('restante_consumer_lag_seconds', { labels: 'group=~"$group"' }), legend: 'oldest' },
+          ],
+          limits: { orange: 10, red: 120 },
+          runbooks: ['RestanteConsumerLate'],
+        }),
+        tile({
+          title: 'Consumers that are not in their group',
+          description:
+            'Processes whose consumer is not a member of its group at the moment. Good: 0; above 0 for seconds at a start or a rebalance.',
+          unit: 'short',
+          queries: [
+            {
+              expr: `count(${series('restante_consumer_joined', 'group=~"$group"')} == 0) or vector(0)`,
+              legend: 'not joined',
+            },
+          ],
+          limits: { orange: 1, red: 5 },
+          runbooks: ['RestanteConsumerStopped'],
+        }),
+        tile({
+          title: 'Dead letters and parked events',
+          description:
+            'Events that no attempt could handle, and events that Kafka refuses. Both wait for an operator. Good: 0.',
+          unit: 'short',
+          queries: [
+            {
+              expr: `sum(max by (namespace, group) (${series('restante_dead_letters')})) + sum(max by (namespace, service) (${series('restante_outbox_parked_rows')}))`,
+              legend: 'waiting',
+            },
+          ],
+          limits: { orange: 1, red: 100 },
+          runbooks: ['RestanteDeadLetters', 'RestanteEventParked'],
+        }),
+      ],
+    },
+    {
+      title: 'Outbox',
+      panels: [
+        graph({
+          title: 'Events published',
+          description: 'By topic. It follows mail and API requests.',
+          unit: 'ops',
+          stacked: true,
+          queries: [{ expr: perSecond('restante_outbox_published_total', { by: 'topic' }), legend: '{{topic}}' }],
+        }),
+        graph({
+          title: 'Unpublished events',
+          description: 'Rows that wait for the relay, by service, counted up to 10,000. Good: near 0.',
+          unit: 'short',
+          queries: [{ expr: largest('restante_outbox_unpublished_rows', { by: 'service' }), legend: '{{service}}' }],
+          runbooks: ['RestanteOutboxLate'],
+        }),
+        graph({
+          title: 'Age of the oldest unpublished event',
+          description: 'By service. Good: 0. All services at once: Kafka. One service: its database, or its relay.',
+          unit: 's',
+          queries: [{ expr: largest('restante_outbox_lag_seconds', { by: 'service' }), legend: '{{service}}' }],
+          runbooks: ['RestanteOutboxLate'],
+        }),
+        graph({
+          title: 'Leading relays',
+          description: 'Processes that publish, by service. Good: exactly 1 of each service.',
+          unit: 'short',
+          queries: [{ expr: `sum by (service) (${series('restante_outbox_leading')})`, legend: '{{service}}' }],
+          runbooks: ['RestanteOutboxLate'],
+        }),
+      ],
+    },
+    {
+      title: 'Consumers',
+      panels: [
+        graph({
+          title: 'Lag in seconds',
+          description: 'Age of the oldest record that is fetched and not finished, by group. Good: below a second.',
+          unit: 's',
+          queries: [
+            {
+              expr: largest('restante_consumer_lag_seconds', { by: 'group', labels: 'group=~"$group"' }),
+              legend: '{{group}}',
+            },
+          ],
+          runbooks: ['RestanteConsumerLate'],
+        }),
+        graph({
+          title: 'Lag in records',
+          description:
+            'Records that are written and not finished, by group and topic, as of the last fetch of each partition. A paused partition does not fetch: its number is a lower bound.',
+          unit: 'short',
+          queries: [
+            {
+              expr: `sum by (group, topic) (${series('restante_consumer_lag_records', 'group=~"$group"')})`,
+              legend: '{{group}} {{topic}}',
+            },
+          ],
+          runbooks: ['RestanteConsumerLate'],
+        }),
+        graph({
+          title: 'Events by outcome',
+          description:
+            'handled is the good one; duplicate was handled before; skipped is of no interest to the service; dead_letter could not be handled.',
+          unit: 'ops',
+          stacked: true,
+          queries: [
+            {
+              expr: perSecond('restante_consumer_events_total', { by: 'outcome', labels: 'group=~"$group"' }),
+              legend: '{{outcome}}',
+            },
+          ],
+        }),
+        graph({
+          title: 'Time per event',
+          description:
+            'From the start of an event, or of a batch, to its outcome, retries included; 95 of 100 by group.',
+          unit: 's',
+          queries: [
+            {
+              expr: quantile(0.95, 'restante_consumer_handling_seconds', { by: 'group', labels: 'group=~"$group"' }),
+              legend: '{{group}}',
+            },
+          ],
+        }),
+        graph({
+          title: 'Retries',
+          description:
+            'infrastructure is repeated without limit, deterministic a few times before the event becomes a dead letter. Good: 0.',
+          unit: 'ops',
+          queries: [
+            {
+              expr: perSecond('restante_consumer_retries_total', { by: 'group, class', labels: 'group=~"$group"' }),
+              legend: '{{group}} {{class}}',
+            },
+          ],
+        }),
+        graph({
+          title: 'Paused partitions',
+          description:
+            'Partitions that do not fetch because their queues are full or wait for the infrastructure. Good: 0, and above it only during bursts.',
+          unit: 'short',
+          queries: [
+            {
+              expr: `sum by (group) (${series('restante_consumer_paused_partitions', 'group=~"$group"')})`,
+              legend: '{{group}}',
+            },
+          ],
+          runbooks: ['RestanteConsumerPaused'],
+        }),
+      ],
+    },
+    {
+      title: 'What waits for an operator',
+      panels: [
+        table({
+          title: 'Dead letters',
+          description:
+            'Stored dead letters by group. Good: 0 everywhere. `npm run dead-letters -- list` shows them, `replay` publishes them again.',
+          unit: 'short',
+          query: `max by (namespace, group) (${series('restante_dead_letters')})`,
+          runbooks: ['RestanteDeadLetters'],
+        }),
+        table({
+          title: 'Parked events',
+          description: 'Events that Kafka refuses for good, by service. Good: 0 everywhere.',
+          unit: 'short',
+          query: `max by (namespace, service) (${series('restante_outbox_parked_rows')})`,
+          runbooks: ['RestanteEventParked'],
+        }),
+      ],
+    },
+  ],
+})
