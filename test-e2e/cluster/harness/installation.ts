@@ -1,4 +1,4 @@
-import type { MailPeer } from '@restante/testkit'
+import { type MailPeer, waitFor } from '@restante/testkit'
 import { AgentMailClient } from 'agentmail'
 import { z } from 'zod'
 import { Api } from '../../support/api.ts'
@@ -16,13 +16,20 @@ export interface Installation {
   readonly server: MailPeer
 }
 
-/** Finds the addresses of the installed chart. */
+/** Finds the addresses of the installed chart, and resolves when the API answers. */
 export async function findInstallation(server: MailPeer): Promise<Installation> {
   const [{ host, port }, smtp] = await Promise.all([
     addressOf(`${RELEASE}-gateway`, 'http'),
     addressOf(`${RELEASE}-smtp`, 'smtp'),
   ])
-  return { gatewayUrl: `http://${host}:${port}`, streamUrl: `ws://${host}:${port}/v0`, smtp, server }
+  const gatewayUrl = `http://${host}:${port}`
+  // Pods are ready before kube-proxy has written its rules; until then the address refuses connections.
+  await waitFor(async () => (await fetch(`${gatewayUrl}/readyz`)).ok, {
+    what: `${gatewayUrl} to answer`,
+    timeout: 60_000,
+    interval: 100,
+  })
+  return { gatewayUrl, streamUrl: `ws://${host}:${port}/v0`, smtp, server }
 }
 
 const organization = z.object({ organization_id: z.string(), api_key: z.string() })

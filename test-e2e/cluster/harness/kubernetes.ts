@@ -111,6 +111,12 @@ export async function scale(component: Component, replicas: number): Promise<voi
   })
 }
 
+/** Makes the pods that a component has now the first to go when it gets fewer. */
+export async function expend({ name }: Component): Promise<void> {
+  const names = (await podsOf(name)).map((pod) => pod.name)
+  await kubectl('annotate', 'pod', ...names, 'controller.kubernetes.io/pod-deletion-cost=-1', '--overwrite')
+}
+
 /** Every object of the namespace, as `kind/name`, without those that Kubernetes itself makes and deletes on its own. */
 export async function objects(): Promise<string[]> {
   const kinds = (await output('kubectl', ['api-resources', '--namespaced', '--verbs=list', '--output=name']))

@@ -3,7 +3,7 @@ import { waitFor } from '@restante/testkit'
 import { eventsIn } from '../../faults/harness/counts.ts'
 import { ResumingStream } from '../../faults/harness/following.ts'
 import { findInstallation } from '../harness/installation.ts'
-import { components, scale } from '../harness/kubernetes.ts'
+import { components, expend, scale } from '../harness/kubernetes.ts'
 import type { Part } from '../harness/scene.ts'
 import { Traffic } from '../harness/traffic.ts'
 
@@ -21,8 +21,11 @@ export const scaling: Part = {
     const steps: string[] = []
     const flow = await traffic.during(async () => {
       for (const component of (await components()).filter(({ name }) => SCALED.test(name))) {
-        for (const replicas of [3, 1, component.replicas]) await scale(component, replicas)
-        steps.push(`${component.name} ${component.replicas}-3-1-${component.replicas}`)
+        // Otherwise the newest pods go first, which have no work and no streams yet.
+        await expend(component)
+        const numbers = component.replicas === 1 ? [3, 1] : [3, 1, component.replicas]
+        for (const replicas of numbers) await scale(component, replicas)
+        steps.push(`${component.name} ${[component.replicas, ...numbers].join('-')}`)
       }
     })
     const sent = traffic.source.accepted.map(({ id }) => id)
