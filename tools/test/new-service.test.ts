@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { cp, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { stripTypeScriptTypes } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -42,6 +43,17 @@ describe('npm run new-service', () => {
       expect(text).not.toMatch(/__(name|camel)__/)
       if (file.endsWith('.ts')) expect(() => stripTypeScriptTypes(text)).not.toThrow()
       if (file.endsWith('.json')) expect(() => JSON.parse(text)).not.toThrow()
+    }
+  })
+
+  it('imports only files of the repository, or of the service itself', async () => {
+    const files = await newService(copy, 'agent-calendar', new Date())
+    const written = new Set(files.map((file) => path.join(root, file)))
+    for (const file of files.filter((name) => name.endsWith('.ts'))) {
+      for (const [, target = ''] of (await read(file)).matchAll(/from '(\.[^']+)'/g)) {
+        const imported = path.resolve(root, path.dirname(file), target)
+        expect(written.has(imported) || existsSync(imported) ? '' : `${file} imports ${target}`).toBe('')
+      }
     }
   })
 
