@@ -1,11 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { SERVICES } from '@restante/contracts/vocabulary'
 import { root } from '@restante/local/settings.ts'
-import { freePort, waitFor } from '@restante/testkit'
+import { waitFor } from '@restante/testkit'
 import { z } from 'zod'
+import { type PrometheusProcess, startPrometheus } from '../observability/prometheus-process.ts'
 import type { System } from '../stack/system.ts'
 
 const RULES = path.join(root, 'deploy/observability/alerts')
@@ -28,11 +27,9 @@ export type FiringAlert = z.infer<typeof firing>
  * else is as in production.
  */
 export class Prometheus {
-  readonly #url: string
-  readonly #process: ChildProcess
+  readonly #process: PrometheusProcess
 
-  private constructor(url: string, process: ChildProcess) {
-    this.#url = url
+  private constructor(process: PrometheusProcess) {
     this.#process = process
   }
 
@@ -44,41 +41,34 @@ export class Prometheus {
       const text = await readFile(path.join(RULES, file), 'utf8')
       await writeFile(path.join(rules, file), text.replaceAll(/^( +for: \d+)m$/gm, '$1s'))
     }
-    const configuration = path.join(folder, 'prometheus.yml')
-    await writeFile(configuration, JSON.stringify(configurationOf(system, rules)))
-    const port = await freePort()
-    const child = spawn(
-      'prometheus',
-      [
-        `--config.file=${configuration}`,
-        `--storage.tsdb.path=${path.join(folder, 'tsdb')}`,
-        `--web.listen-address=127.0.0.1:${port}`,
-        '--log.level=warn',
-      ],
-      { stdio: ['ignore', 'inherit', 'inherit'] },
-    )
-    const prometheus = new Prometheus(`http://127.0.0.1:${port}`, child)
-    await waitFor(async () => (await fetch(`${prometheus.#url}/-/ready`)).ok, { what: 'Prometheus', timeout: 30_000 })
-    return prometheus
+    const scraped = SERVICES.map((service) => ({
+      service,
+      host: `127.0.0.1:${system.process(service).environment['METRICS_PORT']}`,
+    }))
+    const configuration = {
+      global: { scrape_interval: SCRAPE, scrape_timeout: SCRAPE, evaluation_interval: '1s' },
+      rule_files: [path.join(rules, '*.yaml')],
+    }
+    return new Prometheus(await startPrometheus(folder, { configuration, namespace: 'mail', scraped }))
   }
 
   /** The alerts that fire now. */
   async firing(): Promise<readonly FiringAlert[]> {
-    const { data } = alertsAnswer.parse(await (await fetch(`${this.#url}/api/v1/alerts`)).json())
+    const { data } = alertsAnswer.parse(await (await fetch(`${this.#process.url}/api/v1/alerts`)).json())
     return data.alerts.filter(({ state }) => state === 'firing')
   }
 
   /** The series that a selector has matched within the last hour, by their labels. */
   async series(selector: string): Promise<readonly Readonly<Record<string, string>>[]> {
     const query = new URLSearchParams({ 'match[]': selector, start: String(Date.now() / 1_000 - 3_600) })
-    return seriesAnswer.parse(await (await fetch(`${this.#url}/api/v1/series?${query}`)).json()).data
+    return seriesAnswer.parse(await (await fetch(`${this.#process.url}/api/v1/series?${query}`)).json()).data
   }
 
   /** Resolves when an expression has a result. */
   async holds(expression: string): Promise<void> {
     const query = new URLSearchParams({ query: expression })
     const results = async () => {
-      const answer = queryAnswer.parse(await (await fetch(`${this.#url}/api/v1/query?${query}`)).json())
+      const answer = queryAnswer.parse(await (await fetch(`${this.#process.url}/api/v1/query?${query}`)).json())
       return answer.data.result.length > 0
     }
     await waitFor(results, { what: expression, timeout: 60_000, interval: 500 })
@@ -105,21 +95,6 @@ export class Prometheus {
   }
 
   async stop(): Promise<void> {
-    const ended = once(this.#process, 'exit')
-    this.#process.kill('SIGTERM')
-    await ended
-  }
-}
-
-/** The targets have the labels that the chart gives them. JSON is YAML. */
-function configurationOf(system: System, rules: string) {
-  const targets = SERVICES.map((service) => ({
-    targets: [`127.0.0.1:${system.process(service).environment['METRICS_PORT']}`],
-    labels: { namespace: 'mail', service },
-  }))
-  return {
-    global: { scrape_interval: SCRAPE, scrape_timeout: SCRAPE, evaluation_interval: '1s' },
-    rule_files: [path.join(rules, '*.yaml')],
-    scrape_configs: [{ job_name: 'restante', static_configs: targets }],
+    await this.#process.stop()
   }
 }

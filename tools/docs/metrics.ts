@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process'
 import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import type { DeclaredMetric } from '@restante/service/telemetry'
+import { type DeclaredMetric, declaredMetric } from '@restante/service/telemetry'
 import { z } from 'zod'
 import { writeOrCheck } from './write-or-check.ts'
 
@@ -14,14 +14,10 @@ const root = path.resolve(import.meta.dirname, '../..')
 const run = promisify(execFile)
 const MEGABYTE = 1024 * 1024
 
-const declared: z.ZodType<DeclaredMetric[]> = z.array(
-  z.object({ name: z.string(), help: z.string(), type: z.string(), labelNames: z.array(z.string()) }),
-)
-
 async function metricsOf(service: string): Promise<DeclaredMetric[]> {
   const program = path.join(import.meta.dirname, 'declared-metrics.ts')
   const { stdout } = await run(process.execPath, [program, service], { maxBuffer: 10 * MEGABYTE })
-  return declared.parse(JSON.parse(stdout))
+  return z.array(declaredMetric).parse(JSON.parse(stdout))
 }
 
 interface Found {

@@ -27,7 +27,7 @@ export interface DashboardOptions {
   readonly name: string
   readonly title: string
   readonly description: string
-  /** Variables besides the data source and the namespace, each with the metric and the label that its values are of. */
+  /** Further variables after the data source and the namespace: each offers the values of a label of a metric. */
   readonly variables?: readonly { readonly label: string; readonly of: string }[]
   /** The first row answers the question whether it is keeping up. */
   readonly rows: readonly Row[]

@@ -43,6 +43,11 @@ export function quantile(share: number, histogram: string, { by, labels = '' }: 
   return `histogram_quantile(${share}, sum by (${by === undefined ? 'le' : `le, ${by}`}) (${buckets}))`
 }
 
+/** Several of these times, each a line. */
+export function quantiles(shares: readonly number[], histogram: string): Query[] {
+  return shares.map((share) => ({ expr: quantile(share, histogram), legend: `${share * 100} %` }))
+}
+
 /** The largest value of a gauge: every process reports the same queue, or only one of them has work. */
 export function largest(metric: string, { by, labels = '' }: Choice = {}): string {
   return `max${grouped(by)} (${series(metric, labels)})`

@@ -16,8 +16,11 @@ const thresholds = z.object({
 /** What Prometheus answered to the queries of a panel, in their order. */
 export type Answers = ReadonlyMap<Panel, readonly (readonly Line[])[]>
 
-/** A dashboard with the values that Prometheus has: tiles and lines as Grafana places them; tables are left out. */
-export function drawDashboard(dashboard: Dashboard, answers: Answers): string {
+/**
+ * A dashboard with the values that Prometheus has: tiles and lines as Grafana places them; tables are left out.
+ * @param title of the picture.
+ */
+export function drawDashboard(title: string, dashboard: Dashboard, answers: Answers): string {
   const panels = dashboard.panels.filter(({ type }) => type !== 'table')
   const bottom = Math.max(...panels.map(({ gridPos: { y, h } }) => y + h))
   const parts = panels.map((panel) => {
@@ -31,7 +34,8 @@ export function drawDashboard(dashboard: Dashboard, answers: Answers): string {
     const lines = (answers.get(panel) ?? []).flat()
     return panel.type === 'stat' ? tile(panel, lines, box) : graph(panel, answers.get(panel) ?? [], box)
   })
-  return picture(24 * COLUMN, HEAD + bottom * ROW + 10, [textAt(dashboard.title, { x: 8, y: 26, size: 18 }), ...parts])
+  const size = { width: 24 * COLUMN, height: HEAD + bottom * ROW + 10 }
+  return picture({ title, ...size }, [textAt(dashboard.title, { x: 8, y: 26, size: 18 }), ...parts])
 }
 
 interface Box {

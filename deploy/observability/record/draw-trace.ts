@@ -45,9 +45,10 @@ export function drawTrace(trace: readonly RecordedSpan[], linked: readonly Recor
       }),
     ].join('\n')
   })
-  const title = `One mail from SMTP to its webhook: ${trace.length} spans of one trace, ${(end - begin).toFixed(0)} ms`
-  const parts = [textAt(title, { x: 8, y: 24, size: 15 }), ...rows]
-  return picture(WIDTH, HEAD + all.length * ROW + 12, parts)
+  const title = 'One mail from SMTP to its webhook'
+  const heading = `${title}: ${trace.length} spans of one trace, ${(end - begin).toFixed(0)} ms`
+  const parts = [textAt(heading, { x: 8, y: 24, size: 15 }), ...rows]
+  return picture({ title, width: WIDTH, height: HEAD + all.length * ROW + 12 }, parts)
 }
 
 /** Prepared statements have hashes for names, and databases of a test random ones: neither tells a reader anything. */

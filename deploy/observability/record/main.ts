@@ -33,7 +33,7 @@ try {
   const overview = dashboards.findIndex(({ uid }) => uid === 'restante-overview')
   const [dashboard, answers] = [dashboards[overview], answered[overview]]
   if (!dashboard || !answers) throw new Error('there is no overview')
-  await writeFile(path.join(images, 'overview.svg'), drawDashboard(dashboard, answers))
+  await writeFile(path.join(images, 'overview.svg'), drawDashboard('Dashboard: is mail flowing?', dashboard, answers))
   // The last one: the first mail of a process waits for modules to load.
   const trace = traceOfMail(receiver.spans.toReversed())
   if (!trace) throw new Error('no mail has a whole trace')

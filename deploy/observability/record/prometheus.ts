@@ -1,7 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { writeFile } from 'node:fs/promises'
-import path from 'node:path'
-import { freePort, waitFor } from '@restante/testkit'
+import { type PrometheusProcess, startPrometheus } from '@restante/test-e2e/observability/prometheus-process.ts'
 import { z } from 'zod'
 
 /** One series of an answer: its labels, and pairs of seconds since the epoch and values. */
@@ -23,42 +20,19 @@ const answer = z.object({
 
 const STEP_SECONDS = 2
 
-/** A real Prometheus (Debian: `prometheus`) that scrapes the processes of a system. */
+/** A Prometheus that scrapes the processes of a system. */
 export class Prometheus {
-  readonly #process: ChildProcess
-  readonly #url: string
+  readonly #process: PrometheusProcess
 
-  private constructor(process: ChildProcess, url: string) {
+  private constructor(process: PrometheusProcess) {
     this.#process = process
-    this.#url = url
   }
 
   /** @param targets addresses of `/metrics`, by service. @param folder for its data. */
   static async start(targets: ReadonlyMap<string, string>, folder: string): Promise<Prometheus> {
-    const scrapes = [...targets].map(([service, url]) => ({
-      targets: [new URL(url).host],
-      labels: { namespace: 'restante', service },
-    }))
-    const file = path.join(folder, 'prometheus.yml')
-    const configuration = {
-      global: { scrape_interval: `${STEP_SECONDS}s` },
-      scrape_configs: [{ job_name: 'restante', static_configs: scrapes }],
-    }
-    // JSON is YAML.
-    await writeFile(file, JSON.stringify(configuration))
-    const port = await freePort()
-    const child = spawn(
-      'prometheus',
-      [
-        `--config.file=${file}`,
-        `--storage.tsdb.path=${path.join(folder, 'data')}`,
-        `--web.listen-address=127.0.0.1:${port}`,
-      ],
-      { stdio: 'ignore' },
-    )
-    const prometheus = new Prometheus(child, `http://127.0.0.1:${port}`)
-    await waitFor(async () => (await fetch(`${prometheus.#url}/-/ready`)).ok, { what: 'Prometheus to be ready' })
-    return prometheus
+    const scraped = [...targets].map(([service, url]) => ({ service, host: new URL(url).host }))
+    const configuration = { global: { scrape_interval: `${STEP_SECONDS}s` } }
+    return new Prometheus(await startPrometheus(folder, { configuration, namespace: 'restante', scraped }))
   }
 
   /** Values of a query between two times, in seconds since the epoch. */
@@ -69,7 +43,7 @@ export class Prometheus {
       end: String(end),
       step: String(STEP_SECONDS),
     })
-    const response = await fetch(`${this.#url}/api/v1/query_range?${parameters}`)
+    const response = await fetch(`${this.#process.url}/api/v1/query_range?${parameters}`)
     if (!response.ok) throw new Error(`Prometheus answered ${response.status} to ${query}: ${await response.text()}`)
     const { data } = answer.parse(await response.json())
     return data.result.map(({ metric, values }) => ({
@@ -79,8 +53,6 @@ export class Prometheus {
   }
 
   async stop(): Promise<void> {
-    const ended = new Promise((resolve) => this.#process.once('exit', resolve))
-    this.#process.kill('SIGTERM')
-    await ended
+    await this.#process.stop()
   }
 }

@@ -15,8 +15,16 @@ export function textAt(text: string, { x, y, size = 12, fill = '#1f2328', anchor
   return `<text x="${x}" y="${y}" font-size="${size}" fill="${fill}" text-anchor="${anchor}">${escaped(text)}</text>`
 }
 
-/** A picture of this size, on white so that it can be read on any page. */
-export function picture(width: number, height: number, parts: readonly string[]): string {
+interface PictureOptions {
+  /** Read aloud where the picture cannot be seen. */
+  readonly title: string
+  readonly width: number
+  readonly height: number
+}
+
+/** A picture on white, so that it can be read on any page. */
+export function picture({ title, width, height }: PictureOptions, parts: readonly string[]): string {
   const head = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif">`
-  return `${[head, `<rect width="${width}" height="${height}" fill="#ffffff"/>`, ...parts, '</svg>'].join('\n')}\n`
+  const name = `<title>${escaped(title)}</title>`
+  return `${[head, name, `<rect width="${width}" height="${height}" fill="#ffffff"/>`, ...parts, '</svg>'].join('\n')}\n`
 }

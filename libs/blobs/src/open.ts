@@ -34,8 +34,8 @@ export function parseBlobStore(text: string): BlobStoreConfig {
 }
 
 /**
- * Opens the store that a configuration, or the text of `BLOB_STORE`, describes; its operations are measured. `start()` makes it ready for use. The
- * S3 SDK is loaded only for a bucket.
+ * Opens the store that a configuration, or the text of `BLOB_STORE`, describes; its operations are measured. `start()`
+ * makes it ready for use. The S3 SDK is loaded only for a bucket.
  */
 export async function openBlobStore(config: BlobStoreConfig | string): Promise<BlobStore> {
   if (typeof config === 'string') return openBlobStore(parseBlobStore(config))

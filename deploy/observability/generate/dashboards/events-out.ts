@@ -1,6 +1,7 @@
 import { dashboard } from '../frame.ts'
 import { graph, tile } from '../panels.ts'
-import { largest, perSecond, quantile, series, share, total } from '../queries.ts'
+import { largest, perSecond, quantile, quantiles, share, total } from '../queries.ts'
+import { firstRequests } from './stages.ts'
 
 /** What agents learn, and when: webhooks and live streams. */
 export const eventsOut = dashboard({
@@ -15,10 +16,7 @@ export const eventsOut = dashboard({
           title: 'Webhooks: first request, 95 %',
           description:
             'Time from the creation of a delivery to its first request, for 95 of 100. Good: below a second.',
-          unit: 's',
-          queries: [{ expr: quantile(0.95, 'restante_webhook_first_attempt_delay_seconds'), legend: '95 %' }],
-          limits: { orange: 5, red: 60 },
-          runbooks: ['RestanteWebhooksLate'],
+          ...firstRequests,
         }),
         tile({
           title: 'Webhooks: oldest first request that is due',
@@ -75,27 +73,20 @@ export const eventsOut = dashboard({
             'new: no request has failed yet. retrying: the receiver has failed, and is asked again for up to three days.',
           unit: 'short',
           stacked: true,
-          queries: [{ expr: `max by (state) (${series('restante_webhook_queue_waiting')})`, legend: '{{state}}' }],
+          queries: [{ expr: largest('restante_webhook_queue_waiting', { by: 'state' }), legend: '{{state}}' }],
         }),
         graph({
           title: 'Time to the first request',
           description: 'From the creation of a delivery. Good: half of them within 50 ms.',
           unit: 's',
-          queries: [
-            { expr: quantile(0.5, 'restante_webhook_first_attempt_delay_seconds'), legend: '50 %' },
-            { expr: quantile(0.95, 'restante_webhook_first_attempt_delay_seconds'), legend: '95 %' },
-            { expr: quantile(0.99, 'restante_webhook_first_attempt_delay_seconds'), legend: '99 %' },
-          ],
+          queries: quantiles([0.5, 0.95, 0.99], 'restante_webhook_first_attempt_delay_seconds'),
           runbooks: ['RestanteWebhooksLate'],
         }),
         graph({
           title: 'Duration of requests',
           description: 'How long receivers take to answer; the limit is 15 s. It is their time, not ours.',
           unit: 's',
-          queries: [
-            { expr: quantile(0.5, 'restante_webhook_attempt_duration_seconds'), legend: '50 %' },
-            { expr: quantile(0.95, 'restante_webhook_attempt_duration_seconds'), legend: '95 %' },
-          ],
+          queries: quantiles([0.5, 0.95], 'restante_webhook_attempt_duration_seconds'),
         }),
         graph({
           title: 'Timers',
@@ -119,7 +110,7 @@ export const eventsOut = dashboard({
           unit: 's',
           queries: [
             {
-              expr: `max by (kind) (${series('restante_timers_lag_seconds', 'service="webhooks-dispatcher"')})`,
+              expr: largest('restante_timers_lag_seconds', { by: 'kind', labels: 'service="webhooks-dispatcher"' }),
               legend: '{{kind}}',
             },
           ],
@@ -170,10 +161,7 @@ export const eventsOut = dashboard({
           title: 'Event to frame',
           description: 'Time from an event to its distribution to the open streams of a process.',
           unit: 's',
-          queries: [
-            { expr: quantile(0.5, 'restante_stream_delay_seconds'), legend: '50 %' },
-            { expr: quantile(0.95, 'restante_stream_delay_seconds'), legend: '95 %' },
-          ],
+          queries: quantiles([0.5, 0.95], 'restante_stream_delay_seconds'),
         }),
         graph({
           title: 'Replays',

@@ -1,6 +1,7 @@
 import { dashboard } from '../frame.ts'
 import { graph, table, tile } from '../panels.ts'
-import { largest, ofProcesses, perSecond, quantile, series, share } from '../queries.ts'
+import { largest, ofProcesses, perSecond, quantiles, series, share } from '../queries.ts'
+import { acceptedMail, firstAttempts, firstRequests, unpublishedEvents } from './stages.ts'
 
 /** Is mail flowing? One tile per stage of a mail, in the order of its way. */
 export const overview = dashboard({
@@ -25,19 +26,13 @@ export const overview = dashboard({
           title: 'Accepted mail: oldest unprocessed',
           description:
             'Age of the oldest accepted mail that no pipeline has stored. Good: below a second or two. It grows when the pipelines do not keep up, or when PostgreSQL, the object store or clamd is down.',
-          unit: 's',
-          queries: [{ expr: largest('restante_mail_queue_oldest_seconds'), legend: 'oldest' }],
-          limits: { orange: 30, red: 300 },
-          runbooks: ['RestanteMailPipelineLate'],
+          ...acceptedMail,
         }),
         tile({
           title: 'Events: oldest unpublished',
           description:
             'Age of the oldest event that is committed and not yet in Kafka, of the service that is worst. Good: 0. It grows while Kafka is unreachable; nothing is lost meanwhile.',
-          unit: 's',
-          queries: [{ expr: largest('restante_outbox_lag_seconds'), legend: 'oldest' }],
-          limits: { orange: 10, red: 120 },
-          runbooks: ['RestanteOutboxLate', 'RestanteKafkaUnreachable'],
+          ...unpublishedEvents,
         }),
         tile({
           title: 'Consumers: oldest unfinished event',
@@ -51,19 +46,13 @@ export const overview = dashboard({
           title: 'Webhooks: first request, 95 %',
           description:
             'Time from an event to the first request of its delivery, for 95 of 100. Good: below a second. Receivers that fail do not count here; they are retried.',
-          unit: 's',
-          queries: [{ expr: quantile(0.95, 'restante_webhook_first_attempt_delay_seconds'), legend: '95 %' }],
-          limits: { orange: 5, red: 60 },
-          runbooks: ['RestanteWebhooksLate'],
+          ...firstRequests,
         }),
         tile({
           title: 'Outgoing mail: first attempt, 95 %',
           description:
             'Time from the acceptance of a message to its first delivery attempt, for 95 of 100. Good: below a second.',
-          unit: 's',
-          queries: [{ expr: quantile(0.95, 'restante_delivery_first_attempt_delay_seconds'), legend: '95 %' }],
-          limits: { orange: 5, red: 60 },
-          runbooks: ['RestanteTimersLate'],
+          ...firstAttempts,
         }),
         tile({
           title: 'API requests that fail here',
@@ -85,7 +74,7 @@ export const overview = dashboard({
           title: 'Dead letters',
           description: 'Events that no attempt of a consumer could handle and that wait for an operator. Good: 0.',
           unit: 'short',
-          queries: [{ expr: `sum(max by (namespace, group) (${series('restante_dead_letters')}))`, legend: 'stored' }],
+          queries: [{ expr: `sum(${largest('restante_dead_letters', { by: 'namespace, group' })})`, legend: 'stored' }],
           limits: { orange: 1, red: 100 },
           runbooks: ['RestanteDeadLetters'],
         }),
@@ -121,11 +110,7 @@ export const overview = dashboard({
           description:
             'Time from the 250 of SMTP to the commit that stores a mail. Good: the half of all below 0.2 s, 99 % below 2 s. Mails that wait for DNS are included.',
           unit: 's',
-          queries: [
-            { expr: quantile(0.5, 'restante_mail_latency_seconds'), legend: '50 %' },
-            { expr: quantile(0.95, 'restante_mail_latency_seconds'), legend: '95 %' },
-            { expr: quantile(0.99, 'restante_mail_latency_seconds'), legend: '99 %' },
-          ],
+          queries: quantiles([0.5, 0.95, 0.99], 'restante_mail_latency_seconds'),
           runbooks: ['RestanteMailPipelineLate'],
         }),
         graph({

@@ -21,6 +21,16 @@ async function allOf(ask: (health: ReportedService['health']) => Promise<Record<
   return answers.flatMap((answer) => Object.keys(answer))
 }
 
+let asked: Promise<string[]> | undefined
+
+/** What makes the services unready, asked once for the gauges of a scrape, which begin together: it asks every engine. */
+function problems(): Promise<string[]> {
+  asked ??= allOf((health) => health.problems()).finally(() => {
+    asked = undefined
+  })
+  return asked
+}
+
 function showComponents(gauge: Gauge<'component'>, components: readonly string[]): void {
   gauge.reset()
   if (components.length === 0) gauge.set({ component: 'none' }, 0)
@@ -40,7 +50,7 @@ new Gauge({
   name: 'restante_ready',
   help: '1 while /readyz answers 200, otherwise 0',
   async collect() {
-    this.set((await allOf((health) => health.problems())).length === 0 ? 1 : 0)
+    this.set((await problems()).length === 0 ? 1 : 0)
   },
 })
 new Gauge({
@@ -48,7 +58,7 @@ new Gauge({
   help: 'Components because of which /readyz answers 503; 0 for `none` when there is none',
   labelNames: ['component'],
   async collect() {
-    showComponents(this, await allOf((health) => health.problems()))
+    showComponents(this, await problems())
   },
 })
 new Gauge({
@@ -96,17 +106,17 @@ export function reportService(service: ReportedService): () => void {
 }
 
 /** A metric as it is declared. */
-const declared = z.object({
+export const declaredMetric = z.object({
   name: z.string(),
   help: z.string(),
   type: z.string(),
   labelNames: z.array(z.string()),
 })
-export type DeclaredMetric = z.infer<typeof declared>
+export type DeclaredMetric = z.infer<typeof declaredMetric>
 
 /** The metrics that the modules of this process have declared, in alphabetical order. */
 export function declaredMetrics(): DeclaredMetric[] {
   collectProcessMetrics()
-  const metrics = register.getMetricsAsArray().map((metric) => declared.parse({ ...metric }))
+  const metrics = register.getMetricsAsArray().map((metric) => declaredMetric.parse({ ...metric }))
   return metrics.sort((a, b) => (a.name < b.name ? -1 : 1))
 }

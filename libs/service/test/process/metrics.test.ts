@@ -7,13 +7,20 @@ const log = createLogger({ service: 'test', level: 'silent' })
 describe('the metrics of a process', () => {
   const problems: Record<string, string> = {}
   const degradations: Record<string, string> = {}
+  let asked = 0
   let listener: MetricsListener
   let url: string
 
   beforeAll(async () => {
     const port = await freePort()
     url = `http://127.0.0.1:${port}/metrics`
-    const health = { problems: async () => problems, degradations: async () => degradations }
+    const health = {
+      problems: async () => {
+        asked++
+        return problems
+      },
+      degradations: async () => degradations,
+    }
     const options = { log, docsUrl: 'https://docs.example', health }
     listener = new MetricsListener({ port, host: '127.0.0.1' }, { version: '1.2.3' }, options)
     await listener.start()
@@ -54,6 +61,13 @@ describe('the metrics of a process', () => {
       ]),
     )
     expect(shown.filter((line) => /component="none"|secret/.test(line))).toEqual([])
+  })
+
+  it('ask for the readiness once per scrape', async () => {
+    asked = 0
+    await lines()
+    await lines()
+    expect(asked).toBe(2)
   })
 
   it('count the open connections of its ports', async () => {

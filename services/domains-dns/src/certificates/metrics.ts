@@ -15,6 +15,7 @@ export const revocationsTotal = new Counter({
   help: 'Attempts to revoke certificates of tracking hosts, by outcome',
   labelNames: ['outcome'],
 })
+for (const outcome of ['revoked', 'skipped', ...FAILURE_REASONS]) revocationsTotal.inc({ outcome }, 0)
 const certificates = new Gauge({
   name: 'restante_certificates',
   help: 'Tracking hosts by state: valid, due (to be renewed), missing (record there, no certificate), revoking',

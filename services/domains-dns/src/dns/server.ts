@@ -9,6 +9,7 @@ const queriesTotal = new Counter({
   help: 'DNS queries about custom domains by outcome (records, absent, failed)',
   labelNames: ['outcome'],
 })
+for (const outcome of ['records', 'absent', 'failed']) queriesTotal.inc({ outcome }, 0)
 
 /** For one query; a recursive resolver that needs longer has the answer in its cache at the next check. */
 export const QUERY_MS = 1_000

@@ -5,3 +5,4 @@ export const listQuestions = new Counter({
   help: 'Mails that the projection of lists blocks, by the answer of their owner: confirmed, lifted (the entry is deleted), unanswered (asked again, or judged by the projection after 5 minutes)',
   labelNames: ['outcome'],
 })
+for (const outcome of ['confirmed', 'lifted', 'unanswered']) listQuestions.inc({ outcome }, 0)

@@ -21,7 +21,7 @@ export const smtpMails = new Counter({
 })
 export const smtpRecipients = new Counter({
   name: 'restante_smtp_recipients_total',
-  help: 'Recipients by how RCPT was answered: deliver, paused, report, complaint, operator, unsubscribe, dropped, unknown, unknown_domain, limited, deferred',
+  help: 'Recipients by how RCPT was answered: deliver, paused, report, complaint, dmarc, operator, unsubscribe, unknown, unknown_domain, limited, deferred',
   labelNames: ['outcome'],
 })
 
@@ -29,6 +29,6 @@ export const smtpRecipients = new Counter({
 for (const outcome of ['admitted', 'limited']) smtpSessions.inc({ outcome }, 0)
 for (const outcome of ['accepted', 'deferred', 'failed', 'smuggling', 'loop', 'too_large', 'broken_off'])
   smtpMails.inc({ outcome }, 0)
-for (const outcome of ['deliver', 'paused', 'unknown', 'unknown_domain', 'limited', 'deferred'])
-  smtpRecipients.inc({ outcome }, 0)
+const TAKEN = ['deliver', 'paused', 'report', 'complaint', 'dmarc', 'operator', 'unsubscribe']
+for (const outcome of [...TAKEN, 'unknown', 'unknown_domain', 'limited', 'deferred']) smtpRecipients.inc({ outcome }, 0)
 for (const code of [220, 221, 250, 354, 421, 450, 451, 452, 550, 552, 554]) smtpAnswers.inc({ code: String(code) }, 0)

@@ -1,6 +1,7 @@
 import { dashboard } from '../../frame.ts'
 import { graph, tile } from '../../panels.ts'
-import { largest, perSecond, quantile, series, share, total } from '../../queries.ts'
+import { largest, perSecond, quantile, quantiles, share, total } from '../../queries.ts'
+import { acceptedMail } from '../stages.ts'
 
 /** From the connection of a mail server to the message in its mailbox. */
 export const mailIn = dashboard({
@@ -14,10 +15,7 @@ export const mailIn = dashboard({
         tile({
           title: 'Oldest accepted mail',
           description: 'Age of the oldest accepted mail that is not processed. Good: below a second or two.',
-          unit: 's',
-          queries: [{ expr: largest('restante_mail_queue_oldest_seconds'), legend: 'oldest' }],
-          limits: { orange: 30, red: 300 },
-          runbooks: ['RestanteMailPipelineLate'],
+          ...acceptedMail,
         }),
         tile({
           title: 'Accepted mails that wait',
@@ -139,11 +137,7 @@ export const mailIn = dashboard({
           title: 'Acceptance to mailbox',
           description: 'Time from the 250 of SMTP to the commit that stores the mail.',
           unit: 's',
-          queries: [
-            { expr: quantile(0.5, 'restante_mail_latency_seconds'), legend: '50 %' },
-            { expr: quantile(0.95, 'restante_mail_latency_seconds'), legend: '95 %' },
-            { expr: quantile(0.99, 'restante_mail_latency_seconds'), legend: '99 %' },
-          ],
+          queries: quantiles([0.5, 0.95, 0.99], 'restante_mail_latency_seconds'),
         }),
         graph({
           title: 'Queue',
@@ -199,7 +193,7 @@ export const mailIn = dashboard({
           width: 24,
           queries: [
             {
-              expr: `max by (service, of) (${series('restante_purges_oldest_seconds')})`,
+              expr: largest('restante_purges_oldest_seconds', { by: 'service, of' }),
               legend: '{{service}} {{of}}',
             },
           ],

@@ -1,6 +1,7 @@
 import { dashboard } from '../../frame.ts'
 import { graph, table, tile } from '../../panels.ts'
-import { inAnHour, largest, perSecond, quantile, series, share } from '../../queries.ts'
+import { inAnHour, largest, perSecond, quantile, share } from '../../queries.ts'
+import { firstAttempts } from '../stages.ts'
 
 /** From the acceptance of a message to the answer of its recipient's server. */
 export const mailOut = dashboard({
@@ -15,10 +16,7 @@ export const mailOut = dashboard({
           title: 'First attempt, 95 %',
           description:
             'Time from the acceptance of a message to its first attempt, for 95 of 100. Good: below a second.',
-          unit: 's',
-          queries: [{ expr: quantile(0.95, 'restante_delivery_first_attempt_delay_seconds'), legend: '95 %' }],
-          limits: { orange: 5, red: 60 },
-          runbooks: ['RestanteTimersLate'],
+          ...firstAttempts,
         }),
         tile({
           title: 'Late timers',
@@ -54,7 +52,7 @@ export const mailOut = dashboard({
           unit: 'short',
           queries: [
             {
-              expr: `sum(max by (namespace, destination) (${series('restante_delivery_queue_waiting')}))`,
+              expr: `sum(${largest('restante_delivery_queue_waiting', { by: 'namespace, destination' })})`,
               legend: 'waiting',
             },
           ],
@@ -71,7 +69,7 @@ export const mailOut = dashboard({
           description:
             'Recipients that wait, for the 20 destinations with most of them, and all others together. One destination with a queue has trouble of its own; many at once mean trouble here.',
           unit: 'short',
-          query: `sort_desc(max by (namespace, destination) (${series('restante_delivery_queue_waiting')}))`,
+          query: `sort_desc(${largest('restante_delivery_queue_waiting', { by: 'namespace, destination' })})`,
           runbooks: ['RestanteDeliveryQueueOld'],
         }),
         graph({
@@ -81,7 +79,7 @@ export const mailOut = dashboard({
           unit: 's',
           queries: [
             {
-              expr: `topk(10, max by (destination) (${series('restante_delivery_queue_oldest_seconds')}))`,
+              expr: `topk(10, ${largest('restante_delivery_queue_oldest_seconds', { by: 'destination' })})`,
               legend: '{{destination}}',
             },
           ],

@@ -1,6 +1,7 @@
 import { dashboard } from '../../frame.ts'
 import { graph, table, tile } from '../../panels.ts'
-import { largest, perSecond, quantile, series } from '../../queries.ts'
+import { largest, perSecond, quantile, series, total } from '../../queries.ts'
+import { unpublishedEvents } from '../stages.ts'
 
 /** From a committed event to its effect in another service. */
 export const kafka = dashboard({
@@ -16,10 +17,7 @@ export const kafka = dashboard({
           title: 'Oldest unpublished event',
           description:
             'Age of the oldest event that is committed and not in Kafka, of the service that is worst. Good: 0.',
-          unit: 's',
-          queries: [{ expr: largest('restante_outbox_lag_seconds'), legend: 'oldest' }],
-          limits: { orange: 10, red: 120 },
-          runbooks: ['RestanteOutboxLate', 'RestanteKafkaUnreachable'],
+          ...unpublishedEvents,
         }),
         tile({
           title: 'Oldest unfinished event',
@@ -52,7 +50,7 @@ export const kafka = dashboard({
           unit: 'short',
           queries: [
             {
-              expr: `sum(max by (namespace, group) (${series('restante_dead_letters')})) + sum(max by (namespace, service) (${series('restante_outbox_parked_rows')}))`,
+              expr: `sum(${largest('restante_dead_letters', { by: 'namespace, group' })}) + sum(${largest('restante_outbox_parked_rows', { by: 'namespace, service' })})`,
               legend: 'waiting',
             },
           ],
@@ -89,7 +87,7 @@ export const kafka = dashboard({
           title: 'Leading relays',
           description: 'Processes that publish, by service. Good: exactly 1 of each service.',
           unit: 'short',
-          queries: [{ expr: `sum by (service) (${series('restante_outbox_leading')})`, legend: '{{service}}' }],
+          queries: [{ expr: total('restante_outbox_leading', { by: 'service' }), legend: '{{service}}' }],
           runbooks: ['RestanteOutboxLate'],
         }),
       ],
@@ -116,7 +114,7 @@ export const kafka = dashboard({
           unit: 'short',
           queries: [
             {
-              expr: `sum by (group, topic) (${series('restante_consumer_lag_records', 'group=~"$group"')})`,
+              expr: total('restante_consumer_lag_records', { by: 'group, topic', labels: 'group=~"$group"' }),
               legend: '{{group}} {{topic}}',
             },
           ],
@@ -166,7 +164,7 @@ export const kafka = dashboard({
           unit: 'short',
           queries: [
             {
-              expr: `sum by (group) (${series('restante_consumer_paused_partitions', 'group=~"$group"')})`,
+              expr: total('restante_consumer_paused_partitions', { by: 'group', labels: 'group=~"$group"' }),
               legend: '{{group}}',
             },
           ],
@@ -182,14 +180,14 @@ export const kafka = dashboard({
           description:
             'Stored dead letters by group. Good: 0 everywhere. `npm run dead-letters -- list` shows them, `replay` publishes them again.',
           unit: 'short',
-          query: `max by (namespace, group) (${series('restante_dead_letters')})`,
+          query: largest('restante_dead_letters', { by: 'namespace, group' }),
           runbooks: ['RestanteDeadLetters'],
         }),
         table({
           title: 'Parked events',
           description: 'Events that Kafka refuses for good, by service. Good: 0 everywhere.',
           unit: 'short',
-          query: `max by (namespace, service) (${series('restante_outbox_parked_rows')})`,
+          query: largest('restante_outbox_parked_rows', { by: 'namespace, service' }),
           runbooks: ['RestanteEventParked'],
         }),
       ],

@@ -6,3 +6,4 @@ export const draftsEnded = new Counter({
   help: 'Scheduled drafts that were sent, or failed',
   labelNames: ['outcome'],
 })
+for (const outcome of ['sent', 'failed']) draftsEnded.inc({ outcome }, 0)
