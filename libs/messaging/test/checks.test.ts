@@ -1,6 +1,6 @@
 import type { CheckRequest } from '@restante/contracts/internal'
 import { sql } from '@restante/service/database'
-import { missedEventsCheck, outboxCheck, recordedSince } from '../src/index.ts'
+import { missedEventsCheck, outboxCheck, projectionCheck, recordedSince } from '../src/index.ts'
 import { recordOf } from '../src/testing.ts'
 import { letters, MessagingFixture, posted, until } from './fixture.ts'
 
@@ -53,6 +53,37 @@ describe('checks of what a service shares with Kafka', () => {
     expect(second.findings).toHaveLength(50)
     expect(second.next).toBeUndefined()
     expect((await check(asked)).findings).toEqual([])
+  })
+
+  it('read a projection in pages, also where its owner has few entities left', async () => {
+    const idOf = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
+    const kept = [500, 1_700, 2_600].map((number) => ({ id: idOf(number), version: 2 }))
+    const rows = new Map(
+      Array.from({ length: 2_500 }, (_, number) => [idOf(number), { id: idOf(number), version: 2, deleted: false }]),
+    )
+    const sizes: number[] = []
+    const check = projectionCheck<{ id: string; version: number }>({
+      db: fixture.db,
+      snapshot: async (after = '') => ({ entities: kept.filter(({ id }) => id > after) }),
+      idOf: ({ id }) => id,
+      rows: async (_on, after, through, most) => {
+        const found = [...rows.values()].filter(({ id }) => id > after && id <= through).slice(0, most)
+        sizes.push(found.length)
+        return found
+      },
+      drop: async (_tx, id) => void rows.delete(id),
+      apply: async (_tx, { id, version }) => void rows.set(id, { id, version, deleted: false }),
+    })
+    let found = 0
+    for (let after: string | undefined, last = false; !last; ) {
+      const page = await check({ ...asked, repair: true, ...(after !== undefined && { after }) })
+      found += page.findings.length
+      after = page.next
+      last = after === undefined
+    }
+    expect(Math.max(...sizes)).toBe(1_000)
+    expect(found).toBe(2_499)
+    expect([...rows.keys()].toSorted()).toEqual(kept.map(({ id }) => id))
   })
 
   it('call an event repaired when it had its effect, and open when it failed once more', async () => {
