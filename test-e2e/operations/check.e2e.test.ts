@@ -84,7 +84,7 @@ describe('npm run admin -- check', () => {
     const uid = await uidOf(inboxId)
     await sql('gateway', 'delete from inbox_words where inbox_uid = $1', uid)
     await sql('gateway', 'delete from inboxes where uid = $1', uid)
-    // Nobody said that the gateway is behind, so the mail could as well be left of a deletion: nothing is changed.
+    // Without `--restored gateway` the mail could as well be left of a lost deletion: nothing is changed.
     expect(await run('--only', 'inboxes', '--repair')).toMatchObject({ code: 1, found: [{ state: 'open' }] })
     await expectRepair('inboxes', ['--restored', 'gateway', '--since', '1h'], 1)
     const read = await system.tenant.client.inboxes.messages.get(inboxId, message.messageId)

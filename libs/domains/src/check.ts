@@ -12,7 +12,7 @@ export function domainsCheck(db: Database, owner: Pick<ServiceClient, 'call'>): 
     db,
     snapshot: snapshotOf(owner),
     idOf: ({ domain_uid }) => domain_uid,
-    rows: (on, after, through) => registrations.between(on, after, through),
+    rows: (on, after, through, most) => registrations.between(on, after, through, most),
     drop: (tx, id, version) => registrations.drop(tx, id, version),
     async apply(tx, domain) {
       if (await holdScopes(tx, [domain.organization_id])) await registrations.apply(tx, registrationStateOf(domain))

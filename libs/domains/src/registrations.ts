@@ -101,11 +101,12 @@ const DELETE_UNSEEN = sql<{ id: string }, [at: Date]>(
   'delete from registered_domains where reconciled_at < $1 returning id',
 )
 
-const BETWEEN = sql<ProjectedRow, [after: string, through: string]>(`
+const BETWEEN = sql<ProjectedRow, [after: string, through: string, rows: number]>(`
 select id, version::float8 as version, deleted_at is not null as deleted
   from registered_domains
  where id > $1 and id <= $2
- order by id`)
+ order by id
+ limit $3`)
 const DROP = sql<never, [id: string, version: number]>('delete from registered_domains where id = $1 and version = $2')
 
 /** The projection of registered domains. */
@@ -135,8 +136,8 @@ export const registrations = {
   },
 
   /** Those with uids after the first and up to the second one. */
-  between(db: Queryable, after: string, through: string): Promise<ProjectedRow[]> {
-    return db.query(BETWEEN, after, through)
+  between(db: Queryable, after: string, through: string, rows: number): Promise<ProjectedRow[]> {
+    return db.query(BETWEEN, after, through, rows)
   },
 
   /** Forgets a registration that has this version. */

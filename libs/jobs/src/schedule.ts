@@ -40,8 +40,8 @@ export class Schedule<Kinds extends object> {
    * scheduled.
    */
   async scheduleIfMissing(tx: Tx, timer: ScheduledTimer<Kinds>): Promise<void> {
-    const { kind, key, dueAt, payload } = timer
-    await tx.query(INSERT_TIMER, kind, key, dueAt?.toISOString() ?? null, JSON.stringify(payload))
+    const { kind, key, dueAt, payload, share = 0 } = timer
+    await tx.query(INSERT_TIMER, kind, key, dueAt?.toISOString() ?? null, JSON.stringify(payload), share)
     this.#notifyWhenDue(tx, [timer])
   }
 

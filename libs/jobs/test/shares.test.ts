@@ -43,6 +43,21 @@ describe('shares', () => {
     expect(await stack.rows()).toEqual([])
   }, 40_000)
 
+  it('hold for timers that are scheduled because they were missing', async () => {
+    const timers = stack.timers()
+    const runs: number[] = []
+    timers.work('note', { ...once, shares: 4 }, async ({ timer, run }) => {
+      runs.push(timer.share)
+      await run((tx) => effect(tx, timer.key))
+    })
+    await stack.db.transaction((tx) =>
+      timers.scheduleIfMissing(tx, { kind: 'note', key: 'lost', payload: { text: 'lost' }, share: 3 }),
+    )
+    await timers.start()
+    await until(async () => (await stack.effects()).length === 1)
+    expect(runs).toEqual([3])
+  }, 40_000)
+
   it('do not delay each other while the long queue is already being worked on', async () => {
     const timers = stack.timers()
     timers.work(

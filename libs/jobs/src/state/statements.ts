@@ -29,9 +29,12 @@ export const UPSERT_TIMERS = sql<
   returning id`)
 
 /** Inserts a timer unless there is one of its kind and key, leased or not. */
-export const INSERT_TIMER = sql<{ id: string }, [kind: string, key: string, dueAt: string | null, payload: string]>(`
-  insert into timers (id, kind, key, due_at, payload)
-  values (gen_random_uuid(), $1, $2, coalesce($3::timestamptz, date_trunc('milliseconds', now())), $4::jsonb)
+export const INSERT_TIMER = sql<
+  { id: string },
+  [kind: string, key: string, dueAt: string | null, payload: string, share: number]
+>(`
+  insert into timers (id, kind, key, due_at, payload, share)
+  values (gen_random_uuid(), $1, $2, coalesce($3::timestamptz, date_trunc('milliseconds', now())), $4::jsonb, $5)
   on conflict (kind, key) do nothing
   returning id`)
 

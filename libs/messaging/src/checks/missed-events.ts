@@ -4,6 +4,7 @@ import { type Queryable, sql } from '@restante/service/database'
 import { invalid } from '@restante/service/errors'
 import type { Consumer } from '../consumer/consumer.ts'
 import type { Kafka } from '../kafka/kafka.ts'
+import type { ConsumedRecord } from '../kafka/record.ts'
 import { recordedSince } from './recorded-since.ts'
 
 const MARKED = sql<{ event_id: string }, [consumer: string, ids: readonly string[]]>(
@@ -32,18 +33,43 @@ export function missedEventsCheck({
     const { group, topics } = consumer
     const page = await recordedSince(kafka, topics, { since: new Date(since), after: position, group })
     const records = page.records.filter((record) => consumer.accepts(record))
-    const ids = records.flatMap(({ headers }) => headers['ce_id'] ?? [])
-    const marked = new Set((await db.query(MARKED, group, ids)).map(({ event_id }) => event_id))
-    const missed = records.filter(({ headers }) => !marked.has(headers['ce_id'] ?? ''))
+    const missed = await withoutMark(db, group, records)
     if (repair) for (const record of missed) await consumer.deliver(record)
+    // An event that fails once more goes to the dead letters, and has no mark.
+    const left = repair ? await withoutMark(db, group, missed) : missed
     const next = page.next === undefined ? nextConsumer(index, consumers.length) : `${index}:${page.next}`
-    const findings = missed.length === 0 ? [] : [findingOf(group, missed.length, repair)]
-    return { examined: page.records.length, findings, ...(next !== undefined && { next }) }
+    return {
+      examined: page.records.length,
+      findings: findingsOf(group, { repaired: missed.length - left.length, left: left.length, repair }),
+      ...(next !== undefined && { next }),
+    }
   }
 }
 
-function findingOf(group: string, count: number, repair: boolean): Finding {
-  return { subject: group, problem: `${count} events had no effect here`, state: repair ? 'repaired' : 'open' }
+async function withoutMark(
+  db: Queryable,
+  group: string,
+  records: readonly ConsumedRecord[],
+): Promise<readonly ConsumedRecord[]> {
+  if (records.length === 0) return []
+  const ids = records.flatMap(({ headers }) => headers['ce_id'] ?? [])
+  const marked = new Set((await db.query(MARKED, group, ids)).map(({ event_id }) => event_id))
+  return records.filter(({ headers }) => !marked.has(headers['ce_id'] ?? ''))
+}
+
+function findingsOf(
+  subject: string,
+  { repaired, left, repair }: { readonly repaired: number; readonly left: number; readonly repair: boolean },
+): Finding[] {
+  const advice = 'they failed, and are in the dead letters: correct what is logged there, then check with --repair'
+  const findings: Finding[] = []
+  if (repaired > 0) findings.push({ subject, problem: problemOf(repaired), state: 'repaired' })
+  if (left > 0) findings.push({ subject, problem: problemOf(left), state: 'open', ...(repair && { advice }) })
+  return findings
+}
+
+function problemOf(count: number): string {
+  return `${count} events had no effect here`
 }
 
 function parseAfter(after: string | undefined): { index: number; position: string | undefined } {

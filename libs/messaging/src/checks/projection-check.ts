@@ -15,8 +15,8 @@ export interface ProjectionCheckOptions<Entity extends { readonly version: numbe
   /** The owner's entities after an id, in the order of their ids. */
   readonly snapshot: (after: string | undefined) => Promise<SnapshotPage<Entity>>
   readonly idOf: (entity: Entity) => string
-  /** The rows with ids after the first and up to the second one. */
-  readonly rows: (on: Queryable, after: string, through: string) => Promise<readonly ProjectedRow[]>
+  /** The first rows with ids after the first and up to the second one, by id, and at most so many. */
+  readonly rows: (on: Queryable, after: string, through: string, most: number) => Promise<readonly ProjectedRow[]>
   /** Deletes a row if it has this version. */
   readonly drop: (tx: Tx, id: string, version: number) => Promise<void>
   /** Writes what the owner says, unless a newer version is known. */
@@ -25,6 +25,8 @@ export interface ProjectionCheckOptions<Entity extends { readonly version: numbe
 
 const FIRST = '00000000-0000-0000-0000-000000000000'
 const LAST = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+/** More rows than a page of any owner has. */
+const MOST_ROWS = 1_000
 
 /** How one entity differs. */
 interface Difference<Entity> {
@@ -44,9 +46,9 @@ export function projectionCheck<Entity extends { readonly version: number }>(
   options: ProjectionCheckOptions<Entity>,
 ): Check {
   return async ({ after, repair }): Promise<CheckPage> => {
-    const first = await compare(options, after)
+    const first = await compare(options, after, LAST)
     // What an event changed between the two readings differs once: only what differs twice is wrong.
-    const second = first.differences.length > 0 ? await compare(options, after) : first
+    const second = first.differences.length > 0 ? await compare(options, after, first.next ?? LAST) : first
     const known = new Set(first.differences.map(keyOf))
     const differences = second.differences.filter((difference) => known.has(keyOf(difference)))
     if (repair) for (const difference of differences) await correct(options, difference)
@@ -55,7 +57,7 @@ export function projectionCheck<Entity extends { readonly version: number }>(
       findings: differences.map(({ id, problem }): Finding => {
         return { subject: id, problem, state: repair ? 'repaired' : 'open' }
       }),
-      ...(first.next !== undefined && { next: first.next }),
+      ...(second.next !== undefined && { next: second.next }),
     }
   }
 }
@@ -63,13 +65,18 @@ export function projectionCheck<Entity extends { readonly version: number }>(
 async function compare<Entity extends { readonly version: number }>(
   { db, snapshot, idOf, rows }: ProjectionCheckOptions<Entity>,
   after: string | undefined,
+  through: string,
 ) {
   const page = await snapshot(after)
-  const found = await rows(db, after ?? FIRST, page.next ?? LAST)
+  const end = earlier(page.next ?? LAST, through)
+  const found = await rows(db, after ?? FIRST, end, MOST_ROWS)
+  // Where the owner has few entities among many rows, the page ends with the last row that was read.
+  const reached = found.length < MOST_ROWS ? end : (found.at(-1)?.id ?? end)
   const byId = new Map(found.map((row) => [row.id, row]))
-  const owned = new Set(page.entities.map(idOf))
+  const entities = page.entities.filter((entity) => idOf(entity) <= reached)
+  const owned = new Set(entities.map(idOf))
   const differences: Difference<Entity>[] = []
-  for (const entity of page.entities) {
+  for (const entity of entities) {
     const row = byId.get(idOf(entity))
     const problem = problemOf(entity.version, row)
     if (problem !== undefined) differences.push({ id: idOf(entity), problem, row, entity })
@@ -78,7 +85,12 @@ async function compare<Entity extends { readonly version: number }>(
     if (row.deleted || owned.has(row.id)) continue
     differences.push({ id: row.id, problem: 'its owner does not have it', row, entity: undefined })
   }
-  return { differences, examined: found.length, next: page.next }
+  return { differences, examined: found.length, next: reached === LAST ? undefined : reached }
+}
+
+/** PostgreSQL orders uuids as their text in lower case is ordered. */
+function earlier(one: string, other: string): string {
+  return one < other ? one : other
 }
 
 function problemOf(version: number, row: ProjectedRow | undefined): string | undefined {

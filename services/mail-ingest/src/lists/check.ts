@@ -18,7 +18,7 @@ export function listsCheck(db: Database, mailSend: Pick<ServiceClient, 'call'>):
       return { entities: entries, next }
     },
     idOf: ({ entry_id }) => entry_id,
-    rows: (on, after, through) => listEntries.between(on, after, through),
+    rows: (on, after, through, most) => listEntries.between(on, after, through, most),
     drop: (tx, id, version) => listEntries.drop(tx, id, version),
     apply: (tx, entry) => applyListEntry(tx, entry),
   })

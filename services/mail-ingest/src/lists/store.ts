@@ -100,11 +100,12 @@ delete from list_entries
  where id in (select id from list_entries where organization_id = $1 limit $2)
 returning id`)
 
-const BETWEEN = sql<ProjectedRow, [after: string, through: string]>(`
+const BETWEEN = sql<ProjectedRow, [after: string, through: string, rows: number]>(`
 select id, version::float8 as version, deleted_at is not null as deleted
   from list_entries
  where id > $1 and id <= $2
- order by id`)
+ order by id
+ limit $3`)
 const DROP = sql<never, [id: string, version: number]>('delete from list_entries where id = $1 and version = $2')
 
 /** An event about a deleted entry can arrive no later than its mark would still be known. */
@@ -123,8 +124,8 @@ export const listEntries = {
   },
 
   /** Those with ids after the first and up to the second one. */
-  between(db: Queryable, after: string, through: string): Promise<ProjectedRow[]> {
-    return db.query(BETWEEN, after, through)
+  between(db: Queryable, after: string, through: string, rows: number): Promise<ProjectedRow[]> {
+    return db.query(BETWEEN, after, through, rows)
   },
 
   /** Forgets an entry that has this version. */

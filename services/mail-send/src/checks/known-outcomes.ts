@@ -50,7 +50,7 @@ select id from concluded`)
 /**
  * Checks deliveries that are not finished against what this service published about them: after its database was put back
  * from a backup, what had been delivered since then is due again. A repair ends such deliveries as the events say, so that
- * nobody gets a mail twice. What was delivered and not published yet when the database was lost cannot be known.
+ * no recipient gets a mail twice. What was delivered and not published yet when the database was lost cannot be known.
  */
 export function knownOutcomesCheck({ db, kafka }: { readonly db: Database; readonly kafka: Kafka }): Check {
   return async ({ after, since, repair, restored }): Promise<CheckPage> => {

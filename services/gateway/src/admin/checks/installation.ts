@@ -78,7 +78,7 @@ export class Installation {
         pages: () => pagesOf((after) => outboxCheck(db)(this.#request('outbox', options, after))),
       },
       { of: 'gateway', name: 'changes', pages: () => lostChanges(own, options) },
-      { of: 'gateway', name: 'timers', pages: () => onePage(() => lostDeletions(db, this.#timers, repair)) },
+      { of: 'gateway', name: 'timers', pages: () => lostDeletions(db, this.#timers, repair) },
       ...COMPARED_SERVICES.map((service) => ({
         of: service,
         name: 'inboxes',

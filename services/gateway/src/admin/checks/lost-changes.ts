@@ -9,15 +9,15 @@ import type { Restoring } from './restoring.ts'
 const topic = topics.tenancy
 type TenancyEvent = ReturnType<typeof decodeTenancy>
 
-const EXISTING = sql<{ id: string }, [ids: readonly string[]]>(`
-select uid as id from inboxes where uid = any($1::uuid[]) and deleted_at is null
+/** Events after which an inbox or a key exists. */
+type Creation = TenancyEvent & { type: 'inbox.changed' | 'credential.changed' }
+
+const KNOWN = sql<{ id: string; live: boolean }, [ids: readonly string[]]>(`
+select uid as id, deleted_at is null as live from inboxes where uid = any($1::uuid[])
  union all
-select id from organizations where id = any($1::uuid[]) and deleting_at is null
+select id, deleting_at is null from organizations where id = any($1::uuid[])
  union all
-select id from credentials where id = any($1::uuid[])`)
-const DELETED = sql<{ id: string }, [ids: readonly string[]]>(
-  'select uid as id from inboxes where uid = any($1::uuid[]) and deleted_at is not null',
-)
+select id, true from credentials where id = any($1::uuid[])`)
 
 interface Options {
   readonly db: Db
@@ -37,47 +37,50 @@ export async function* lostChanges(
   if (since === undefined || !restored.includes('gateway')) return
   // Events of an organization are in one partition, in their order: a deletion is never before what it deletes.
   const gone = new Set<string>()
-  const created = new Map<string, TenancyEvent & { type: 'inbox.changed' }>()
-  const keys = new Set<string>()
+  const lost = new Map<string, Creation>()
   for (let after: string | undefined, last = false; !last; ) {
     const { records, next } = await recordedSince(kafka, [topic], { since, after })
+    const events = records.map((record) => decodeTenancy(readEnvelope(record)))
+    const known = await knownAmong(db, events)
     const findings: Finding[] = []
-    for (const event of records.map((record) => decodeTenancy(readEnvelope(record)))) {
+    for (const event of events) {
       const ended = endedBy(event)
-      if (ended !== undefined) gone.add(ended)
-      if (event.type === 'inbox.changed') created.set(event.payload.inbox_uid, event)
-      if (event.type === 'credential.changed') keys.add(event.payload.credential_id)
-      const finding = ended === undefined ? undefined : await endAgain(db, restoring, event, ended, repair)
-      if (finding) findings.push(finding)
+      if (ended !== undefined) {
+        gone.add(ended)
+        lost.delete(ended)
+        if (known.get(ended) === true) findings.push(await endAgain(restoring, event, ended, repair))
+        known.set(ended, false)
+      }
+      if (!isCreation(event)) continue
+      const created = createdBy(event)
+      if (!known.has(created) && !gone.has(created)) lost.set(created, event)
     }
     yield { examined: records.length, findings }
     after = next
     last = next === undefined
   }
-  yield* lostCreations({ db, restoring }, { gone, created, keys }, repair)
+  yield* lostCreations(restoring, lost, repair)
 }
 
-interface Seen {
-  readonly gone: ReadonlySet<string>
-  readonly created: ReadonlyMap<string, TenancyEvent & { type: 'inbox.changed' }>
-  readonly keys: ReadonlySet<string>
+/** Those of what the events are about that the gateway has, and whether their deletion has not begun. */
+async function knownAmong(db: Db, events: readonly TenancyEvent[]): Promise<Map<string, boolean>> {
+  const ids = events.flatMap((event) => endedBy(event) ?? (isCreation(event) ? createdBy(event) : []))
+  const rows = ids.length > 0 ? await db.query(KNOWN, ids) : []
+  return new Map(rows.map(({ id, live }) => [id, live]))
 }
 
-/** What the events of one backup's age have created is few enough to be remembered. */
+/** Only what the gateway does not have is remembered until here: a later event may have ended it. */
 async function* lostCreations(
-  { db, restoring }: Pick<Options, 'db' | 'restoring'>,
-  { gone, created, keys }: Seen,
+  restoring: Restoring,
+  lost: ReadonlyMap<string, Creation>,
   repair: boolean,
 ): AsyncGenerator<CheckPage> {
-  const ids = [...created.keys(), ...keys].filter((id) => !gone.has(id))
-  const known = new Set([...(await db.query(EXISTING, ids)), ...(await db.query(DELETED, ids))].map(({ id }) => id))
   const findings: Finding[] = []
-  for (const id of ids.filter((one) => !known.has(one))) {
-    const inbox = created.get(id)?.payload
-    if (inbox === undefined) findings.push(lostKey(id))
-    else findings.push(await createAgain(restoring, inbox, repair))
+  for (const [id, event] of lost) {
+    if (event.type === 'credential.changed') findings.push(lostKey(id))
+    else findings.push(await createAgain(restoring, event.payload, repair))
   }
-  yield { examined: ids.length, findings }
+  yield { examined: lost.size, findings }
 }
 
 async function createAgain(
@@ -98,15 +101,7 @@ function lostKey(id: string): Finding {
   return { subject: `key ${id}`, problem: 'it was created after the backup', state: 'open', advice }
 }
 
-/** @returns undefined when the gateway knows that it ended. */
-async function endAgain(
-  db: Db,
-  restoring: Restoring,
-  event: TenancyEvent,
-  id: string,
-  repair: boolean,
-): Promise<Finding | undefined> {
-  if ((await db.query(EXISTING, [id])).length === 0) return undefined
+async function endAgain(restoring: Restoring, event: TenancyEvent, id: string, repair: boolean): Promise<Finding> {
   if (repair) {
     if (event.type === 'credential.deleted') await restoring.revokeKey(id)
     else if (event.type === 'inbox.deleted') await restoring.deleteInbox(id, event.payload.organization_id)
@@ -128,6 +123,14 @@ function endedBy(event: TenancyEvent): string | undefined {
     default:
       return undefined
   }
+}
+
+function isCreation(event: TenancyEvent): event is Creation {
+  return event.type === 'inbox.changed' || event.type === 'credential.changed'
+}
+
+function createdBy(event: Creation): string {
+  return event.type === 'inbox.changed' ? event.payload.inbox_uid : event.payload.credential_id
 }
 
 function decodeTenancy(recorded: Parameters<typeof decodeEvent>[1]) {
