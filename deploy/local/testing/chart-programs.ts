@@ -21,10 +21,7 @@ export async function ensureChartPrograms(): Promise<NodeJS.ProcessEnv> {
   const helm = join(tools, 'bin/helm')
   if (!existsSync(helm)) say('Helm is compiled from the Go module proxy, once; this takes minutes.')
   await step('Helm', () => run(join(root, 'deploy/cluster/programs.sh'), ['helm'], { env }))
-  const definitions = join(tools, 'definitions')
-  if (!existsSync(definitions)) {
-    await step('Definitions of resources', () => run(join(root, 'deploy/cluster/definitions.sh'), [], { env }))
-  }
+  await step('Definitions of resources', () => run(join(root, 'deploy/cluster/definitions.sh'), [], { env }))
   await ensureValidator(join(tools, 'kubernetes-validate'))
   return {
     RESTANTE_TOOLS: tools,
