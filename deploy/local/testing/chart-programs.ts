@@ -7,7 +7,7 @@ import { say, step } from '../progress.ts'
 import { readSettings, root } from '../settings.ts'
 
 /** Brings the schemas of several versions of Kubernetes. */
-const VALIDATOR = 'kubernetes-validate==1.37.0'
+const VALIDATOR = { name: 'kubernetes-validate', version: '1.37.0' }
 
 /**
  * Ensures the programs that tests of the chart drive: Helm, which is compiled once, kubernetes-validate from PyPI, promtool
@@ -22,10 +22,12 @@ export async function ensureChartPrograms(): Promise<NodeJS.ProcessEnv> {
   if (!existsSync(helm)) say('Helm is compiled from the Go module proxy, once; this takes minutes.')
   await step('Helm', () => run(join(root, 'deploy/cluster/programs.sh'), ['helm'], { env }))
   await step('Definitions of resources', () => run(join(root, 'deploy/cluster/definitions.sh'), [], { env }))
-  await ensureValidator(join(tools, 'kubernetes-validate'))
+  // Of its version, so that another one is fetched when it changes.
+  const validator = join(tools, `${VALIDATOR.name}-${VALIDATOR.version}`)
+  await ensureValidator(validator)
   return {
     RESTANTE_TOOLS: tools,
-    PATH: [join(tools, 'bin'), join(tools, 'kubernetes-validate/bin'), process.env['PATH']].join(delimiter),
+    PATH: [join(tools, 'bin'), join(validator, 'bin'), process.env['PATH']].join(delimiter),
   }
 }
 
@@ -36,7 +38,7 @@ async function ensureValidator(folder: string): Promise<void> {
   await step('Schemas of Kubernetes', async () => {
     await rm(folder, { recursive: true, force: true })
     await run('python3', ['-m', 'venv', folder])
-    const pip = ['install', '--quiet', '--disable-pip-version-check', VALIDATOR]
+    const pip = ['install', '--quiet', '--disable-pip-version-check', `${VALIDATOR.name}==${VALIDATOR.version}`]
     await run(join(folder, 'bin/pip'), pip)
     await writeFile(complete, '')
   })
