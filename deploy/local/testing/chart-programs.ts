@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path'
 import { ensureChartPeers } from '../engines/packages.ts'
 import { run } from '../processes.ts'
 import { say, step } from '../progress.ts'
-import { readSettings, root } from '../settings.ts'
+import { root, toolsFolder } from '../settings.ts'
 
 /** Brings the schemas of several versions of Kubernetes. */
 const VALIDATOR = { name: 'kubernetes-validate', version: '1.37.0' }
@@ -15,7 +15,7 @@ const VALIDATOR = { name: 'kubernetes-validate', version: '1.37.0' }
  * @returns the environment in which tests find them.
  */
 export async function ensureChartPrograms(): Promise<NodeJS.ProcessEnv> {
-  const tools = process.env['RESTANTE_TOOLS'] ?? join(readSettings(process.env).state, 'tools')
+  const tools = toolsFolder(process.env)
   const env = { ...process.env, RESTANTE_TOOLS: tools }
   await ensureChartPeers()
   const helm = join(tools, 'bin/helm')
