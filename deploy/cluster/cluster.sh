@@ -17,7 +17,8 @@ first_process() {
   [ -e "$state/pid" ] || return 1
   local keeper
   keeper=$(cat "$state/pid")
-  [ -e "/proc/$keeper" ] || return 1
+  # After a restart of the machine the number can be that of another process.
+  grep -qsF "$here/node/first-process.sh" "/proc/$keeper/cmdline" || return 1
   awk '$1 { print $1; found = 1 } END { exit !found }' "/proc/$keeper/task/$keeper/children"
 }
 

@@ -24,6 +24,12 @@ require() { # program=package...
   [ ${#missing[@]} -eq 0 ] || fail "missing programs; as root: apt-get install -y --no-install-recommends $(printf '%s\n' "${missing[@]}" | sort -u | tr '\n' ' ')"
 }
 
+# Makes the folder $scratch, which is gone when the program ends, however it ends.
+make_scratch() {
+  scratch=$(mktemp -d)
+  trap 'rm -rf "$scratch"' EXIT
+}
+
 wait_for() { # seconds, what, command...
   local until=$((SECONDS + $1)) what=$2
   shift 2

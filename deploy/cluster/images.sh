@@ -52,7 +52,8 @@ base() {
   version=${version%-slim}
   ! engine image exists "docker.io/library/$name" || return 0
   say "Making a stand-in for $name ..."
-  context=$(mktemp -d)
+  context=$scratch/base
+  mkdir "$context"
   debian ca-certificates "$context/debian.tar"
   mkdir "$context/packages"
   (cd "$context/packages" && npm pack --silent "node-linux-$(node -p process.arch)@$version" npm@11 >/dev/null)
@@ -98,10 +99,10 @@ is_built() { # image
 }
 
 services() {
-  local names=("$@") service image started options scratch
+  local names=("$@") service image started options
   [ ${#names[@]} -gt 0 ] || mapfile -t names < <(ls "$source_root/services")
+  make_scratch
   base
-  scratch=$(mktemp -d)
   mapfile -t options < <(registry_options "$scratch")
   for service in "${names[@]}"; do
     image=localhost/restante/$service:$tag
@@ -110,10 +111,9 @@ services() {
     nice "${BASH_SOURCE[0]}" podman build --network=host "${options[@]}" --file "$source_root/deploy/image/Dockerfile" \
       --build-arg "SERVICE=$service" --label "$revision_label=$revision" --tag "$image" "$source_root" \
       >"$scratch/build.log" 2>&1 ||
-      { tail -n 40 "$scratch/build.log" >&2; rm -rf "$scratch"; fail "the image of $service does not build"; }
+      { tail -n 40 "$scratch/build.log" >&2; fail "the image of $service does not build"; }
     say "Image $image: $((SECONDS - started)) s, $(engine image inspect --format '{{.Size}}' "$image" | numfmt --to=iec)"
   done
-  rm -rf "$scratch"
 }
 
 engines() {

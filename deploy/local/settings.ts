@@ -35,6 +35,11 @@ export function listenerOf(service: string): Listener {
   throw new Error(`services/${service} has no port: add it to SERVICES in libs/contracts/src/vocabulary/services.ts`)
 }
 
+/** Where programs that are fetched or compiled are kept, as the scripts of deploy/cluster know it: `RESTANTE_TOOLS`. */
+export function toolsFolder(env: NodeJS.ProcessEnv): string {
+  return env['RESTANTE_TOOLS'] ?? join(root, '.restante/tools')
+}
+
 /** Where the stack listens and stores its state. Only the environment changes it, see README.md. */
 export interface Settings {
   readonly state: string

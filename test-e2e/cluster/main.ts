@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 import { Advice, step } from '@restante/local/progress.ts'
-import { root } from '@restante/local/settings.ts'
+import { root, toolsFolder } from '@restante/local/settings.ts'
 import { type Arguments, InvalidArgumentError, readArguments, USAGE } from './arguments.ts'
 import { buildImages, imagesOf } from './images.ts'
 
@@ -29,7 +29,7 @@ function inCluster(program: string, ...args: string[]): Promise<void> {
 async function onApiServer(): Promise<void> {
   await script('definitions.sh', [])
   await step('Starting the API server', () => script('cluster.sh', ['up', '--api-only']))
-  await inCluster('api-server.ts', path.join(toolsFolder(), 'definitions'))
+  await inCluster('api-server.ts', path.join(toolsFolder(process.env), 'definitions'))
 }
 
 async function onNode(skipBuild: boolean): Promise<void> {
@@ -38,11 +38,6 @@ async function onNode(skipBuild: boolean): Promise<void> {
   await step('Starting the cluster', () => script('cluster.sh', ['up']))
   await step('Loading the images', () => script('cluster.sh', ['load', ...names]))
   await inCluster('scenario.ts', earlier, current)
-}
-
-/** Where the scripts keep what they fetch and compile. */
-function toolsFolder(): string {
-  return process.env['RESTANTE_TOOLS'] ?? path.join(root, '.restante/tools')
 }
 
 async function test({ apiOnly, keep, skipBuild }: Arguments): Promise<void> {

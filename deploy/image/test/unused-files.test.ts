@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
@@ -7,9 +7,10 @@ import { LOADER_FLAGS, lazyImports, loader } from '../steps/lazy-imports.ts'
 import { isUnused } from '../steps/unused-files.ts'
 
 const root = path.resolve(import.meta.dirname, '../../..')
-const services = ['domains-dns', 'gateway', 'mail-ingest', 'mail-send', 'webhooks-dispatcher', 'websocket-fanout']
+/** As `deploy/image/build` finds them. */
+const services = await readdir(path.join(root, 'services'))
 
-/** What runs in a container besides `src/main.ts`. */
+/** Commands of the operator and of Jobs, which run in containers of the same images. */
 const commands = [
   'services/gateway/src/admin/main.ts',
   'services/mail-ingest/src/tenancy/check-inboxes.ts',

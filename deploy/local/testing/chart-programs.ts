@@ -4,10 +4,10 @@ import { delimiter, join } from 'node:path'
 import { ensureChartPeers } from '../engines/packages.ts'
 import { run } from '../processes.ts'
 import { say, step } from '../progress.ts'
-import { readSettings, root } from '../settings.ts'
+import { root, toolsFolder } from '../settings.ts'
 
 /** Brings the schemas of several versions of Kubernetes. */
-const VALIDATOR = 'kubernetes-validate==1.37.0'
+const VALIDATOR = { name: 'kubernetes-validate', version: '1.37.0' }
 
 /**
  * Ensures the programs that tests of the chart drive: Helm, which is compiled once, kubernetes-validate from PyPI, promtool
@@ -15,20 +15,19 @@ const VALIDATOR = 'kubernetes-validate==1.37.0'
  * @returns the environment in which tests find them.
  */
 export async function ensureChartPrograms(): Promise<NodeJS.ProcessEnv> {
-  const tools = process.env['RESTANTE_TOOLS'] ?? join(readSettings(process.env).state, 'tools')
+  const tools = toolsFolder(process.env)
   const env = { ...process.env, RESTANTE_TOOLS: tools }
   await ensureChartPeers()
   const helm = join(tools, 'bin/helm')
   if (!existsSync(helm)) say('Helm is compiled from the Go module proxy, once; this takes minutes.')
   await step('Helm', () => run(join(root, 'deploy/cluster/programs.sh'), ['helm'], { env }))
-  const definitions = join(tools, 'definitions')
-  if (!existsSync(definitions)) {
-    await step('Definitions of resources', () => run(join(root, 'deploy/cluster/definitions.sh'), [], { env }))
-  }
-  await ensureValidator(join(tools, 'kubernetes-validate'))
+  await step('Definitions of resources', () => run(join(root, 'deploy/cluster/definitions.sh'), [], { env }))
+  // Of its version, so that another one is fetched when it changes.
+  const validator = join(tools, `${VALIDATOR.name}-${VALIDATOR.version}`)
+  await ensureValidator(validator)
   return {
     RESTANTE_TOOLS: tools,
-    PATH: [join(tools, 'bin'), join(tools, 'kubernetes-validate/bin'), process.env['PATH']].join(delimiter),
+    PATH: [join(tools, 'bin'), join(validator, 'bin'), process.env['PATH']].join(delimiter),
   }
 }
 
@@ -39,7 +38,7 @@ async function ensureValidator(folder: string): Promise<void> {
   await step('Schemas of Kubernetes', async () => {
     await rm(folder, { recursive: true, force: true })
     await run('python3', ['-m', 'venv', folder])
-    const pip = ['install', '--quiet', '--disable-pip-version-check', VALIDATOR]
+    const pip = ['install', '--quiet', '--disable-pip-version-check', `${VALIDATOR.name}==${VALIDATOR.version}`]
     await run(join(folder, 'bin/pip'), pip)
     await writeFile(complete, '')
   })

@@ -3,7 +3,7 @@ import { delimiter, join } from 'node:path'
 import { messageOf } from '@restante/service/errors'
 import { run } from '../processes.ts'
 import { say, step } from '../progress.ts'
-import { readSettings, root } from '../settings.ts'
+import { root, toolsFolder } from '../settings.ts'
 
 /**
  * Ensures versitygw, the S3 server of the long form of the tests, which is compiled once. Without Go the tests that need
@@ -11,7 +11,7 @@ import { readSettings, root } from '../settings.ts'
  * @returns the environment in which tests find it.
  */
 export async function ensureObjectStore(): Promise<NodeJS.ProcessEnv> {
-  const tools = process.env['RESTANTE_TOOLS'] ?? join(readSettings(process.env).state, 'tools')
+  const tools = toolsFolder(process.env)
   const found = { RESTANTE_TOOLS: tools, PATH: [join(tools, 'bin'), process.env['PATH']].join(delimiter) }
   if (existsSync(join(tools, 'bin/versitygw'))) return found
   const compile = () =>

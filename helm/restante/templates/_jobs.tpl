@@ -1,5 +1,7 @@
 {{/* A Job that runs before the services of a version do. */}}
 {{- define "restante.job" }}
+{{- /* As a component it is no service: of files it has those that all pods have. */}}
+{{- $context := dict "root" .root "component" (dict "service" "" "role" "" "values" .root.Values.jobs "described" (dict "uses" dict)) }}
 ---
 apiVersion: batch/v1
 kind: Job
@@ -16,7 +18,7 @@ spec:
     spec:
       {{- include "restante.podBase" .root | nindent 6 }}
       restartPolicy: Never
-      {{- include "restante.placement" (dict "root" .root "component" (dict "values" .root.Values.jobs)) | nindent 6 }}
+      {{- include "restante.placement" $context | nindent 6 }}
       containers:
         - name: {{ .name }}
           image: {{ include "restante.image" (dict "root" .root "service" .service) }}
@@ -29,23 +31,13 @@ spec:
             {{- .env | nindent 12 }}
           resources:
             {{- toYaml .root.Values.jobs.resources | nindent 12 }}
-          {{- if .root.Values.engineCa.secretName }}
+          {{- with include "restante.volumeMounts" $context | trim }}
           volumeMounts:
-            - name: engine-ca
-              mountPath: /etc/restante/engines
-              readOnly: true
+            {{- . | nindent 12 }}
           {{- end }}
-      {{- with .root.Values.engineCa }}
-      {{- if .secretName }}
+      {{- with include "restante.volumes" $context | trim }}
       volumes:
-        - name: engine-ca
-          secret:
-            secretName: {{ .secretName }}
-            defaultMode: 0440
-            items:
-              - key: {{ .key }}
-                path: ca.crt
-      {{- end }}
+        {{- . | nindent 8 }}
       {{- end }}
 {{- end }}
 
