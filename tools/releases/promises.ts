@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { topics } from '@restante/contracts/events'
 import { internalOperations } from '@restante/contracts/internal'
-import { Configuration } from '@restante/kit'
+import { Configuration, describeVariables } from '@restante/kit'
 import { topicSettings } from '@restante/messaging'
 import { migrationsOf } from '@restante/service/database'
 import { z } from 'zod'
@@ -67,11 +67,9 @@ function promisedBy(topic: (typeof topics)[keyof typeof topics]): Promises['topi
   return { partitions, config: promised, events: Object.keys(topic.events).sort() }
 }
 
-const declared = z.object({ required: z.array(z.string()).default([]) })
-
 async function requiredBy(folder: string): Promise<string[]> {
   const module: unknown = await import(join(folder, 'src/config.ts'))
   const { configuration } = z.object({ configuration: z.instanceof(Configuration) }).parse(module)
-  const schema = z.toJSONSchema(configuration.variables, { io: 'input', unrepresentable: 'any' })
-  return declared.parse(schema).required.sort()
+  const required = describeVariables(configuration).filter((variable) => variable.required)
+  return required.map(({ name }) => name).sort()
 }

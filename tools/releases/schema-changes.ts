@@ -1,9 +1,7 @@
+import { isOutsideTransaction } from '@restante/service/database'
 import { type AlterTableStmt, type DropStmt, type IndexStmt, type Node, parse } from 'libpg-query'
 import type { Finding } from './findings.ts'
 import { changeOfTable, lastName } from './table-changes.ts'
-
-/** First line of a migration whose statements run one by one (libs/service/src/database/migrations). */
-const OUTSIDE = '-- outside a transaction\n'
 
 /**
  * What a migration does that statements of the release before may notice, while it runs or after it. PostgreSQL's own
@@ -13,7 +11,7 @@ const OUTSIDE = '-- outside a transaction\n'
 export async function changesOf(text: string, created: Set<string>): Promise<Finding[]> {
   const { stmts = [] } = await parse(text)
   const statements = stmts.flatMap(({ stmt }) => (stmt ? [stmt] : []))
-  const isOutside = text.startsWith(OUTSIDE)
+  const isOutside = isOutsideTransaction({ text })
   if (isOutside) for (const name of builtIndexes(statements)) created.add(name)
   const findings = statements.flatMap((statement) => [
     ...change(statement, created),

@@ -91,7 +91,8 @@ export class S3BlobStore implements BlobStore {
       // The answer to HEAD has no content that would name the reason.
       if (statusOf(error) !== 403) throw error
       throw new EngineAccessError(
-        'The object store: it refused the credentials (403); correct AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and allow s3:ListBucket',
+        'The object store',
+        'it refused the credentials (403); correct AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and allow s3:ListBucket',
         error,
       )
     }

@@ -1,7 +1,5 @@
 import type { TopicDefinition } from '@restante/contracts/events'
-import type { ServiceName } from '@restante/contracts/vocabulary'
 import { jitteredBackoff, pause, Semaphore } from '@restante/service/concurrency'
-import type { Transactional } from '@restante/service/database'
 import type { Component } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
 import type { Consumer as KafkaConsumer } from 'kafkajs'
@@ -9,52 +7,13 @@ import { consumerGroup, DeadLetters } from '../dead-letters/dead-letters.ts'
 import type { Kafka } from '../kafka/kafka.ts'
 import type { ConsumedRecord } from '../kafka/record.ts'
 import { reportConsumer } from '../kafka/telemetry.ts'
-import type { Policy } from '../processing/attempts.ts'
 import { BatchProcessor } from '../processing/batch-processor.ts'
 import { EventProcessor } from '../processing/event-processor.ts'
-import type { BatchHandler, Handlers, PreparedBatchHandler } from '../processing/handlers.ts'
 import type { Processor } from '../processing/processor.ts'
 import { Reporter } from '../processing/report.ts'
 import { ensureDeadLetters } from '../topics/topics.ts'
 import { Assignment } from './assignment.ts'
-
-interface CommonOptions {
-  readonly kafka: Kafka
-  readonly db: Transactional
-  readonly service: ServiceName
-  /** Per-key queues that are worked on concurrently, each with at most one transaction. Default 8. */
-  readonly concurrency?: number
-  /** How often an event that fails deterministically is tried before it is dead-lettered. Default 5. */
-  readonly attempts?: number
-  /** Records that a partition holds before it is paused. Default 1,000; never more than 16 MB of values. */
-  readonly inFlight?: number
-  /**
-   * Without a heartbeat for this long the group reassigns the partitions: the delay that a killed process causes.
-   * Default 10 s.
-   */
-  readonly sessionTimeoutMs?: number
-  /** Interval of the heartbeats by which a member learns of rebalances. Default 2 s. */
-  readonly heartbeatMs?: number
-  /**
-   * How long work in progress may take when partitions are revoked, or on stop. Default a third of the session timeout.
-   */
-  readonly drainMs?: number
-  /** Waits while the infrastructure is down. Default 400 ms to 3 s. */
-  readonly infrastructureBackoff?: Policy['infrastructure']
-}
-
-/** One topic with a handler per event type or one for batches of all types, or several topics with one for batches. */
-export type ConsumerOptions<T extends TopicDefinition> = CommonOptions &
-  (
-    | { readonly topic: T; readonly handlers: Handlers<T> }
-    | { readonly topic: T; readonly batch: BatchHandler | PreparedBatchHandler }
-    | {
-        readonly topics: readonly T[]
-        /** Name of the topics together, in the name of the group. */
-        readonly name: string
-        readonly batch: BatchHandler | PreparedBatchHandler
-      }
-  )
+import type { CommonOptions, ConsumerOptions } from './options.ts'
 
 /**
  * How long a fetch waits for new records; arriving records end the wait, so it does not delay them. It is the longest

@@ -3,7 +3,8 @@ import { jitteredBackoff, pause } from '@restante/service/concurrency'
 import { sql, type Tx } from '@restante/service/database'
 import type { Component } from '@restante/service/process'
 import type { Handlers } from '../processing/handlers.ts'
-import { Consumer, type ConsumerOptions } from './consumer.ts'
+import { Consumer } from './consumer.ts'
+import type { ConsumerOptions } from './options.ts'
 
 /** A page of an owner's entities in the order of their keys; the last page has no `next`. */
 export interface SnapshotPage<Entity> {

@@ -11,7 +11,7 @@ export { isSerializationFailure, isStatementTimeout, uniqueViolation } from './e
 export { hashedUuid } from './hashed-uuid.ts'
 export { type MigrateOptions, migrate } from './migrations/migrate.ts'
 export { type Migration, migrationsOf, shortNameOf } from './migrations/migrations.ts'
-export { runStatements } from './migrations/run-migration.ts'
+export { isOutsideTransaction, runStatements } from './migrations/run-migration.ts'
 export { Notifier } from './notifier.ts'
 export { PurgeBacklog, type PurgesWaiting } from './purge-backlog.ts'
 export { retryThroughOutage } from './retry-through-outage.ts'

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { Counter, Gauge, Histogram } from 'prom-client'
+import { EngineAccessError } from '../engines/index.ts'
 import { isConflictError, isInfrastructureError, UpstreamError } from '../errors/infrastructure.ts'
 
 const FAILURES = ['infrastructure', 'conflict', 'other'] as const
@@ -70,6 +71,7 @@ export function countDatabaseError(error: unknown): void {
 
 /** Undefined for errors of the work itself, and for constraints (class 23), with which the code decides races. */
 function failureOf(error: unknown): Failure | undefined {
+  if (error instanceof EngineAccessError) return error.engine === 'PostgreSQL' ? 'infrastructure' : undefined
   if (error instanceof UpstreamError) return undefined
   if (isConflictError(error)) return 'conflict'
   if (isInfrastructureError(error)) return 'infrastructure'

@@ -8,9 +8,11 @@ export type EngineName = 'PostgreSQL' | 'Redis' | 'Kafka' | 'The token endpoint 
  * because it is no fault of the work: work waits until the operator has corrected one side.
  */
 export class EngineAccessError extends UpstreamError {
-  constructor(message: string, cause: unknown) {
-    super(message, { cause })
+  readonly engine: EngineName
+  constructor(engine: EngineName, problem: string, cause: unknown) {
+    super(`${engine}: ${problem}`, { cause })
     this.name = 'EngineAccessError'
+    this.engine = engine
   }
 }
 
@@ -55,8 +57,9 @@ const NO_TLS =
   /ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_LONG|ERR_SSL_UNEXPECTED_MESSAGE|The server does not support SSL connections/
 /** What servers report to clients without TLS. */
 const TLS_REQUIRED = /no pg_hba\.conf entry .*no encryption|SSL required/
+/** Of PostgreSQL its codes, which are looked for only where a code is: an address may hold the same digits as a port. */
 const REFUSED_CREDENTIALS =
-  /\b28P01\b|\b28000\b|password authentication failed|client password must be a string|SASL: |WRONGPASS|NOAUTH|KafkaJSSASLAuthenticationError|Authentication failed|InvalidAccessKeyId|SignatureDoesNotMatch/
+  /^\S+ (?:28P01|28000) |password authentication failed|client password must be a string|SASL: |WRONGPASS|NOAUTH|KafkaJSSASLAuthenticationError|Authentication failed|InvalidAccessKeyId|SignatureDoesNotMatch/m
 
 /**
  * The error of a connection, with what to do when TLS or authentication is the reason. Others are returned unchanged.
@@ -65,7 +68,7 @@ const REFUSED_CREDENTIALS =
 export function explained<E>(engine: EngineName, tls: boolean, error: E): E | EngineAccessError {
   if (error instanceof EngineAccessError) return error
   const found = adviceFor(engine, tls, error)
-  return found === undefined ? error : new EngineAccessError(`${engine}: ${found}`, error)
+  return found === undefined ? error : new EngineAccessError(engine, found, error)
 }
 
 function adviceFor(engine: EngineName, tls: boolean, error: unknown): string | undefined {
@@ -92,7 +95,7 @@ function closedAtOnce(engine: EngineName, facts: string): boolean {
   return engine === 'Redis' && /ECONNRESET/.test(facts)
 }
 
-/** Names, codes and messages of an error and of its causes. */
+/** Names, codes and messages of an error and of its causes, each on a line that begins with name and code. */
 function factsOf(error: unknown): string {
   return chainOf(error)
     .map((each) => `${each.name} ${codeOf(each) ?? ''} ${each.message}`)

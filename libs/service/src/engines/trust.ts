@@ -4,6 +4,7 @@ import { createSecureContext, getCACertificates, type SecureContext } from 'node
 import { z } from 'zod'
 import { env } from '../configuration/environment.ts'
 import { codeOf } from '../errors/error-codes.ts'
+import { messageOf } from '../errors/message-of.ts'
 
 /** The authorities that certificates of engines are accepted from, for all connections of a process. */
 export interface EngineTrust {
@@ -57,7 +58,7 @@ export const engineVariables = z.object({
       try {
         return readTrust(file)
       } catch (error) {
-        context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) })
+        context.addIssue({ code: 'custom', message: messageOf(error) })
         return z.NEVER
       }
     })

@@ -19,8 +19,11 @@ const SECRETS = [
 ]
 const CENSOR = '[redacted]'
 
-/** The same for an error, plus what PostgreSQL quotes of the row or the parameter that it refused. */
-const SECRETS_OF_ERROR = [...SECRETS, 'detail', 'where', 'internalQuery'].map((name) => `err.${name}`)
+/**
+ * The same for an error, plus what PostgreSQL quotes of the row or the parameter that it refused, and the arguments of the
+ * command that Redis refused: those of the first one on a connection hold the password.
+ */
+const SECRETS_OF_ERROR = [...SECRETS, 'detail', 'where', 'internalQuery', 'command.args'].map((name) => `err.${name}`)
 
 /** Shared by every line without a span, so that nothing is copied for it. */
 const UNTRACED = {}

@@ -60,6 +60,15 @@ describe('the metrics of a database', () => {
     expect(await counted()).toEqual({ infrastructure: before.infrastructure + 1, other: before.other + 1 })
   })
 
+  it('count connections that fail because of TLS or the credentials', async () => {
+    const infrastructure = () => metricOf('restante_database_errors_total', { class: 'infrastructure' })
+    const before = await infrastructure()
+    const misconfigured = new Database({ url: `${url}?sslmode=verify-full`, applicationName: 'test', poolSize: 1 })
+    await expect(misconfigured.query(ONE)).rejects.toThrow(/^PostgreSQL: /)
+    await misconfigured.stop()
+    expect(await infrastructure()).toBe(before + 1)
+  })
+
   it('measure transactions, failed ones included', async () => {
     const count = async () => {
       const found = await register.getSingleMetric('restante_database_transaction_seconds')?.get()

@@ -21,6 +21,7 @@ describe('a log', () => {
       { msg: 'object', request: { authorization: '[redacted]', path: '/v0' }, limits: { most: 3 } },
       { msg: 'error by another name', cause: { token: '[redacted]' } },
       { msg: 'error', err: { type: 'Error', message: 'refused', detail: '[redacted]', token: '[redacted]' } },
+      { msg: 'error of redis', err: { command: { name: 'hello', args: '[redacted]' } } },
     ])
   })
 

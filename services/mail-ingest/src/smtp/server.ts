@@ -2,8 +2,7 @@ import { LIMITS } from '@restante/contracts/vocabulary'
 import { normalizeAddress } from '@restante/mime'
 import { PeerLimit, withinNetworks } from '@restante/service/connections'
 import type { Component } from '@restante/service/process'
-import type { Logger } from '@restante/service/telemetry'
-import { inSpan } from '@restante/service/telemetry'
+import { inSpan, type Logger } from '@restante/service/telemetry'
 import type {
   SMTPServer,
   SMTPServerAddress,
@@ -17,7 +16,7 @@ import { withoutLoops } from '../inbound/loops.ts'
 import type { Recipient, RecipientLookup } from '../inbound/recipients.ts'
 import type { RawMailWriter } from '../raw/writer.ts'
 import type { Admission } from './admission.ts'
-import { type CertificateFiles, certificateVersion, readCertificate, selfSigned } from './protocol/certificate.ts'
+import { type CertificateFiles, followCertificate, readCertificate, selfSigned } from './protocol/certificate.ts'
 import { checkedContent, drain } from './protocol/content.ts'
 import { GuardedServer } from './protocol/guarded-server.ts'
 import { noMailAtDomain, noSuchMailbox, Refusal, refusalFor } from './refusal.ts'
@@ -54,7 +53,6 @@ const LIFETIME_MS = 3_600_000
 const REFUSED_RECIPIENTS = 20
 /** How much is read of a mail after it was refused; a client that sends more is disconnected. */
 const DRAIN_BYTES = 2 * LIMITS.inbound.bytes
-const CERTIFICATE_CHECK_MS = 60_000
 const CLOSE_MS = 10_000
 /** Commands without a mail, in addition to one for each recipient, before a connection is closed. */
 const IDLE_COMMANDS = 1_000
@@ -74,7 +72,7 @@ export class SmtpEdge implements Component {
   readonly #isProxy: (address: string) => boolean
   readonly #sessions = new Map<string, Session>()
   #server: SMTPServer | undefined
-  #certificateTimer: NodeJS.Timeout | undefined
+  #leaveCertificate: () => void = () => {}
 
   constructor(options: SmtpEdgeOptions) {
     this.#options = options
@@ -102,7 +100,7 @@ export class SmtpEdge implements Component {
       })
     })
     server.on('error', (error) => this.#log.debug({ err: error }, 'smtp connection error'))
-    if (certificate) this.#followCertificate(server, certificate)
+    if (certificate) this.#leaveCertificate = followCertificate(certificate, server, this.#log)
   }
 
   async ready(): Promise<void> {
@@ -111,7 +109,7 @@ export class SmtpEdge implements Component {
 
   /** Accepts no new connections and gives those in the middle of a mail 10 s to finish it. */
   async stop(): Promise<void> {
-    clearInterval(this.#certificateTimer)
+    this.#leaveCertificate()
     await new Promise<void>((resolve) => {
       if (!this.#server) return resolve()
       this.#server.close(resolve)
@@ -296,24 +294,5 @@ export class SmtpEdge implements Component {
     for await (const _ of content);
     await acceptance.acceptWithoutBytes(stream.byteLength, to)
     return smtp.id
-  }
-
-  /**
-   * Loads replaced certificate files while the process runs. Open sessions keep the certificate that they began with.
-   */
-  #followCertificate(server: SMTPServer, files: CertificateFiles): void {
-    let current = certificateVersion(files)
-    this.#certificateTimer = setInterval(async () => {
-      try {
-        const version = await certificateVersion(files)
-        if (version === (await current)) return
-        server.updateSecureContext(await readCertificate(files))
-        current = Promise.resolve(version)
-        this.#log.info('TLS certificate replaced')
-      } catch (error) {
-        this.#log.error({ err: error }, 'TLS certificate could not be read, keeping the old one')
-      }
-    }, CERTIFICATE_CHECK_MS)
-    this.#certificateTimer.unref()
   }
 }

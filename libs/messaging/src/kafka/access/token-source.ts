@@ -124,9 +124,11 @@ function failureOf(tokenUrl: string, error: unknown): unknown {
   return new UpstreamError(`${endpoint} gave no token: ${innermost(error)}`, { cause: error })
 }
 
-/** The code or the message of the first cause: undici reports every failure of a connection as 'fetch failed'. */
+/** The message of the first cause: undici reports every failure of a connection as 'fetch failed'. */
 function innermost(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  if (error.cause !== undefined) return innermost(error.cause)
-  return 'code' in error && typeof error.code === 'string' ? error.code : error.message
+  // The cause of an answer without a token is no error, but the answer.
+  if (error.cause instanceof Error) return innermost(error.cause)
+  // The error of a host with several addresses has only a code.
+  return error.message === '' && 'code' in error ? String(error.code) : error.message
 }

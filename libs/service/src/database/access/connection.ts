@@ -19,8 +19,8 @@ const VERIFIED = new Set(['require', 'verify-ca', 'verify-full'])
 
 /**
  * How a client connects. `sslmode` in the URL decides about TLS: without it, or with `disable`, there is none;
- * `verify-full`, `verify-ca` and `require` all verify the authority and the host; `no-verify` encrypts for whoever
- * answers. `prefer` and `allow`, which fall back to a connection without TLS, are refused. `sslrootcert` names a file of
+ * `verify-full`, `verify-ca` and `require` all verify the authority and the host; `no-verify` encrypts and verifies
+ * nothing. `prefer` and `allow`, which fall back to a connection without TLS, are refused. `sslrootcert` names a file of
  * authorities that replace those of `trust`, `sslcert` and `sslkey` the certificate of the client.
  * @throws Error that begins with the parameter of the URL that is wrong.
  */

@@ -44,7 +44,7 @@ export async function applyMigration(client: pg.Client, migration: Migration, pa
 
 async function apply(client: pg.Client, migration: Migration, lockTimeoutMs: number): Promise<void> {
   const values = [randomUUID(), migration.checksum, migration.name]
-  if (isOutside(migration)) {
+  if (isOutsideTransaction(migration)) {
     // A crash before the record runs the statements again, so they are written to be repeated.
     await runStatements(client, migration)
     await client.query(INSERT, values)
@@ -60,11 +60,12 @@ async function apply(client: pg.Client, migration: Migration, lockTimeoutMs: num
 /** Runs the statements of a migration, without a record. */
 export async function runStatements(client: pg.Client, { text }: Pick<Migration, 'text'>): Promise<void> {
   // PostgreSQL runs several statements of one message as a transaction.
-  const statements = isOutside({ text }) ? text.split(/;[ \t]*$/m).filter(holdsStatement) : [text]
+  const statements = isOutsideTransaction({ text }) ? text.split(/;[ \t]*$/m).filter(holdsStatement) : [text]
   for (const statement of statements) await client.query(statement)
 }
 
-function isOutside({ text }: Pick<Migration, 'text'>): boolean {
+/** Whether the statements of a migration run one by one. */
+export function isOutsideTransaction({ text }: Pick<Migration, 'text'>): boolean {
   return text.startsWith(`${OUTSIDE}\n`)
 }
 

@@ -17,7 +17,7 @@ export class MetricsListener implements Component {
   readonly #service: ReportedService
   #leaveMetrics: () => void = () => {}
 
-  /** @param service what the metrics report about it; its health is that of the listener. */
+  /** @param service what the metrics report about it, in addition to its health. */
   constructor(
     address: MetricsAddress,
     service: Omit<ReportedService, 'health'>,

@@ -1,4 +1,8 @@
 import { readFile, stat } from 'node:fs/promises'
+import type { Logger } from '@restante/service/telemetry'
+import type { SMTPServer } from 'smtp-server'
+
+const CHECK_MS = 60_000
 
 /** PEM of a certificate chain and its key. */
 export interface Certificate {
@@ -36,8 +40,33 @@ export async function readCertificate(files: CertificateFiles): Promise<Certific
   return { cert, key }
 }
 
+/**
+ * Loads replaced certificate files while the process runs, until the returned function is called. Open sessions keep the
+ * certificate that they began with.
+ */
+export function followCertificate(
+  files: CertificateFiles,
+  server: Pick<SMTPServer, 'updateSecureContext'>,
+  log: Logger,
+): () => void {
+  let current = certificateVersion(files)
+  const timer = setInterval(async () => {
+    try {
+      const version = await certificateVersion(files)
+      if (version === (await current)) return
+      server.updateSecureContext(await readCertificate(files))
+      current = Promise.resolve(version)
+      log.info('TLS certificate replaced')
+    } catch (error) {
+      log.error({ err: error }, 'TLS certificate could not be read, keeping the old one')
+    }
+  }, CHECK_MS)
+  timer.unref()
+  return () => clearInterval(timer)
+}
+
 /** A text that changes when the files are replaced. */
-export async function certificateVersion(files: CertificateFiles): Promise<string> {
+async function certificateVersion(files: CertificateFiles): Promise<string> {
   const times = await Promise.all([stat(files.cert), stat(files.key)])
   return times.map((file) => `${file.mtimeMs} ${file.size}`).join(' ')
 }

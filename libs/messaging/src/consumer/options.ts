@@ -1,0 +1,45 @@
+import type { TopicDefinition } from '@restante/contracts/events'
+import type { ServiceName } from '@restante/contracts/vocabulary'
+import type { Transactional } from '@restante/service/database'
+import type { Kafka } from '../kafka/kafka.ts'
+import type { Policy } from '../processing/attempts.ts'
+import type { BatchHandler, Handlers, PreparedBatchHandler } from '../processing/handlers.ts'
+
+/** What consumers of one topic and of several have in common. */
+export interface CommonOptions {
+  readonly kafka: Kafka
+  readonly db: Transactional
+  readonly service: ServiceName
+  /** Per-key queues that are worked on concurrently, each with at most one transaction. Default 8. */
+  readonly concurrency?: number
+  /** How often an event that fails deterministically is tried before it is dead-lettered. Default 5. */
+  readonly attempts?: number
+  /** Records that a partition holds before it is paused. Default 1,000; never more than 16 MB of values. */
+  readonly inFlight?: number
+  /**
+   * Without a heartbeat for this long the group reassigns the partitions: the delay that a killed process causes.
+   * Default 10 s.
+   */
+  readonly sessionTimeoutMs?: number
+  /** Interval of the heartbeats by which a member learns of rebalances. Default 2 s. */
+  readonly heartbeatMs?: number
+  /**
+   * How long work in progress may take when partitions are revoked, or on stop. Default a third of the session timeout.
+   */
+  readonly drainMs?: number
+  /** Waits while the infrastructure is down. Default 400 ms to 3 s. */
+  readonly infrastructureBackoff?: Policy['infrastructure']
+}
+
+/** One topic with a handler per event type or one for batches of all types, or several topics with one for batches. */
+export type ConsumerOptions<T extends TopicDefinition> = CommonOptions &
+  (
+    | { readonly topic: T; readonly handlers: Handlers<T> }
+    | { readonly topic: T; readonly batch: BatchHandler | PreparedBatchHandler }
+    | {
+        readonly topics: readonly T[]
+        /** Name of the topics together, in the name of the group. */
+        readonly name: string
+        readonly batch: BatchHandler | PreparedBatchHandler
+      }
+  )
