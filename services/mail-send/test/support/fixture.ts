@@ -69,6 +69,7 @@ export interface Fixture {
       | 'mail-send.unsubscribe'
       | 'mail-send.recordOpen'
       | 'mail-send.purgeInbox'
+      | 'mail-send.check'
       | QueueOperation,
     from: 'gateway' | 'mail-ingest',
     body: unknown,

@@ -88,6 +88,8 @@ export class Peers {
         return this.answers[id]?.(parse(id, body)) ?? 503
       case 'domains-dns.getSigningKey':
         return this.answers[id]?.(parse(id, body)) ?? 503
+      case 'mail-ingest.findMissingCopies':
+        return this.answers[id]?.(parse(id, body)) ?? 503
       case 'mail-ingest.acceptInbound':
         return this.answers[id]?.(parse(id, body)) ?? 503
       default:
