@@ -47,6 +47,11 @@ describe('the values', () => {
     ['hosts for an Ingress', { ingress: { enabled: true } }, 'ingress.hosts is empty'],
     ['who signs certificates', { certificates: { enabled: true, api: { dnsNames: ['a.test'] } } }, 'issuerRef.name'],
     ['the cluster of topics', { strimzi: { topics: { enabled: true } } }, 'strimzi.cluster is missing'],
+    [
+      'topics beside users of Strimzi, whose passwords are made after the Job for topics would need one',
+      { strimzi: { cluster: 'events', users: { enabled: true } } },
+      'strimzi.users.enabled needs strimzi.topics.enabled',
+    ],
   ])('have to name %s', async (_what, values, message) => {
     expect(await refusal({ values })).toContain(message)
   })

@@ -64,18 +64,11 @@ spec:
 {{- range $component := (include "restante.components" . | fromJsonArray) }}
 {{- if eq $component.name "gateway" }}
 {{- range $name, $value := (include "restante.settings" (dict "root" $ "component" $component) | fromJson) }}
-{{- if and (or (hasPrefix "KAFKA_" $name) (has $name (list "TOPIC_PREFIX" "ENGINE_CA_FILE"))) (ne $name "KAFKA_SASL_USERNAME") }}
+{{- if or (hasPrefix "KAFKA_" $name) (has $name (list "TOPIC_PREFIX" "ENGINE_CA_FILE")) }}
 - name: {{ $name }}
   value: {{ $value | quote }}
 {{- end }}
-{{- if eq $name "KAFKA_SASL_USERNAME" }}
-- name: {{ $name }}
-  value: {{ ternary (include "restante.kafkaUser" (dict "root" $ "user" "operator")) $value $.Values.strimzi.users.enabled | quote }}
 {{- end }}
-{{- end }}
-{{- if $.Values.strimzi.users.enabled }}
-{{ include "restante.kafkaPassword" (dict "root" $ "user" "operator") }}
-{{- else }}
 {{- range $name, $variable := $component.described.variables }}
 {{- if and (hasPrefix "KAFKA_" $name) $variable.confidential }}
 - name: {{ $name }}
@@ -84,7 +77,6 @@ spec:
       name: {{ include "restante.secretName" (dict "root" $ "service" "gateway") }}
       key: {{ $name }}
       optional: true
-{{- end }}
 {{- end }}
 {{- end }}
 {{- end }}

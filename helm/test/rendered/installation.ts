@@ -1,35 +1,19 @@
 import { mkdir, readdir } from 'node:fs/promises'
 import path from 'node:path'
+import { topics } from '@restante/contracts/events'
 import { SERVICES, type ServiceName } from '@restante/contracts/vocabulary'
-import { Kafka } from '@restante/messaging'
+import { checkTopics, Kafka } from '@restante/messaging'
 import { Database, sqlUnprepared } from '@restante/service/database'
 import { createLogger } from '@restante/service/telemetry'
 import type { Endpoints } from '@restante/test-e2e/stack/endpoints.ts'
 import { outsideNames } from '@restante/test-e2e/stack/names.ts'
-import { DnsZone, freePort, type Grant, grant } from '@restante/testkit'
-import { z } from 'zod'
+import { DnsZone, freePort } from '@restante/testkit'
 import { environmentOf, generatedSecrets } from '../support/environment.ts'
 import { type Manifest, ofKind, render } from '../support/rendering.ts'
 import { containerOf } from '../support/workloads.ts'
 import { type Engines, startEngines } from './engines.ts'
+import { applyKafkaObjects } from './kafka-objects.ts'
 import { Pod, runJob } from './pods.ts'
-
-const kafkaUser = z.looseObject({
-  spec: z.object({
-    authorization: z.object({
-      acls: z.array(
-        z.object({
-          resource: z.object({
-            type: z.enum(['topic', 'group', 'cluster', 'transactionalId']),
-            name: z.string().default('kafka-cluster'),
-            patternType: z.enum(['literal', 'prefix']).default('literal'),
-          }),
-          operations: z.array(z.string()),
-        }),
-      ),
-    }),
-  }),
-})
 
 const DOMAIN = 'restante.test'
 const CA_FILE = /\/etc\/restante\/engines\/ca\.crt/g
@@ -39,8 +23,8 @@ const addressOf = (index: number) => `127.77.0.${index + 1}`
 
 /**
  * An installation that runs as the chart renders it: the Jobs, then a process for each Deployment, with the commands and
- * the environment of the manifests, the Secrets that the operator's command prints, and the ACLs of the KafkaUsers, on
- * engines that accept TLS and authentication only. What differs is what a cluster's network does: names of Services are
+ * the environment of the manifests, the Secrets that the operator's command prints, and the topics and ACLs of the
+ * KafkaTopics and KafkaUsers, on engines that accept TLS and authentication only. What differs is what a cluster's network does: names of Services are
  * addresses of loopback.
  */
 export class RenderedInstallation {
@@ -71,7 +55,7 @@ export class RenderedInstallation {
     const secrets = await secretsOf(engines, users)
     const deployments = [...ofKind(manifests, 'Deployment').values()]
     const network = networkOf(deployments, { ENGINE_CA_FILE: engines.foundation.authority.file })
-    await grant(engines.broker.kafka.admin, grantsOf(manifests))
+    await applyKafkaObjects(engines.broker.kafka.admin, manifests)
     await runJobs(manifests, secrets, network.translated)
     const places = deployments.map((deployment, index) => {
       const service = containerOf(deployment).name
@@ -138,9 +122,24 @@ export class RenderedInstallation {
 
   /** Writes a record that is no event, as the user of a service. */
   async publish(service: ServiceName, topic: string): Promise<void> {
+    const producer = this.#kafkaAs(service).producer()
+    await producer.connect()
+    try {
+      await producer.send({ topic, messages: [{ key: 'test', value: 'no event' }] })
+    } finally {
+      await producer.disconnect()
+    }
+  }
+
+  /** What is not as services expect it of the topics, as the user for an operator's commands sees them. */
+  differencesOfTopics(): Promise<string[]> {
+    return checkTopics(this.#kafkaAs('operator'), Object.values(topics))
+  }
+
+  #kafkaAs(user: ServiceName | 'operator'): Kafka {
     const { broker, foundation } = this.engines
-    const username = `restante-${service}-kafka`
-    const kafka = new Kafka({
+    const username = `restante-${user}-kafka`
+    return new Kafka({
       brokers: [broker.kafka.brokers.scram],
       clientId: 'test',
       ssl: true,
@@ -150,13 +149,6 @@ export class RenderedInstallation {
       minInsyncReplicas: 1,
       log: createLogger({ service: 'test', level: 'silent' }),
     })
-    const producer = kafka.producer()
-    await producer.connect()
-    try {
-      await producer.send({ topic, messages: [{ key: 'test', value: 'no event' }] })
-    } finally {
-      await producer.disconnect()
-    }
   }
 
   async stop(): Promise<void> {
@@ -170,7 +162,7 @@ export class RenderedInstallation {
   }
 }
 
-const STRIMZI = { strimzi: { cluster: 'events', users: { enabled: true } } }
+const STRIMZI = { strimzi: { cluster: 'events', topics: { enabled: true }, users: { enabled: true } } }
 
 /** The values that the operator of this installation would write. */
 function valuesOf({ broker, bucket }: Engines, zone: DnsZone, mxPort: number): object {
@@ -209,19 +201,6 @@ async function secretsOf({ stores, broker, keys }: Engines, users: readonly stri
   )
   const ofUsers = users.map((user): [string, Record<string, string>] => [user, { password: broker.users[user] ?? '' }])
   return new Map([...own, ...ofUsers])
-}
-
-/** What the ACLs of the KafkaUsers allow. */
-function grantsOf(manifests: readonly Manifest[]): Grant[] {
-  return [...ofKind(manifests, 'KafkaUser').values()].flatMap((object) =>
-    kafkaUser.parse(object).spec.authorization.acls.map(({ resource, operations }) => ({
-      user: object.metadata.name,
-      resource: resource.type,
-      name: resource.name,
-      pattern: resource.patternType,
-      operations,
-    })),
-  )
 }
 
 /** Names of Services, and files of Secrets that are mounted, as this machine knows them. */

@@ -56,6 +56,10 @@ describe('an installation as the chart renders it, on engines with TLS and authe
     expect(await installation.storedObjects()).toBeGreaterThan(0)
   })
 
+  it('has the topics that services expect, made of its KafkaTopics, and shows them to the user of an operator', async () => {
+    expect(await installation.differencesOfTopics()).toEqual([])
+  })
+
   it('lets a service publish to its own topics, by its KafkaUser, and to no others', async () => {
     await expect(installation.publish('gateway', 'tenancy')).resolves.toBeUndefined()
     await expect(installation.publish('webhooks-dispatcher', 'tenancy')).rejects.toThrow(/[Nn]ot authorized/)
