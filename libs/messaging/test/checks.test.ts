@@ -1,6 +1,6 @@
 import type { CheckRequest } from '@restante/contracts/internal'
 import { sql } from '@restante/service/database'
-import { missedEventsCheck, outboxCheck, projectionCheck, recordedSince } from '../src/index.ts'
+import { missedEventsCheck, offsetsCheck, outboxCheck, projectionCheck, recordedSince } from '../src/index.ts'
 import { recordOf } from '../src/testing.ts'
 import { letters, MessagingFixture, posted, until } from './fixture.ts'
 
@@ -84,6 +84,21 @@ describe('checks of what a service shares with Kafka', () => {
     expect(Math.max(...sizes)).toBe(1_000)
     expect(found).toBe(2_499)
     expect([...rows.keys()].toSorted()).toEqual(kept.map(({ id }) => id))
+  })
+
+  it('report no offset of a group that goes on while they look', async () => {
+    const consumer = await fixture.consumer({ handlers: { 'letter.posted': { effect: async () => undefined } } })
+    let isOver = false
+    const publishing = (async () => {
+      while (!isOver) await publish(1)
+    })()
+    const end = async () => Math.max(0, ...(await fixture.committed(consumer.group, letters.name)).values())
+    const found: unknown[] = []
+    for (const began = await end(); (await end()) < began + 20; )
+      found.push(...(await offsetsCheck(fixture.kafka, [letters], true)))
+    isOver = true
+    await publishing
+    expect(found).toEqual([])
   })
 
   it('call an event repaired when it had its effect, and open when it failed once more', async () => {

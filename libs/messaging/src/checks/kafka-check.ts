@@ -23,6 +23,10 @@ export async function topicsCheck(
   }))
 }
 
+type Committed = Awaited<ReturnType<Admin['fetchOffsets']>>
+/** The first and the next offset of each partition, by topic as Kafka names it. */
+type Bounds = Map<string, ReadonlyMap<number, { readonly low: number; readonly high: number }>>
+
 /** The committed offset of a group that its partition does not have. */
 interface Misplaced {
   readonly topic: string
@@ -45,41 +49,43 @@ export async function offsetsCheck(
 ): Promise<Finding[]> {
   const groups = await knownGroups(kafka)
   return kafka.administrate(async (admin) => {
-    const bounds = new Map<string, Map<number, { low: number; high: number }>>()
     const existing = new Set(await admin.listTopics())
-    for (const { name } of definitions) {
-      const topic = kafka.physical(name)
-      if (!existing.has(topic)) continue
+    const names = definitions.map(({ name }) => kafka.physical(name)).filter((name) => existing.has(name))
+    // In this order: topics only grow, so that no offset that is committed beside this lies beyond their ends.
+    const committed = new Map<string, Committed>()
+    for (const group of groups)
+      committed.set(group, await admin.fetchOffsets({ groupId: kafka.physical(group), topics: names }))
+    const bounds: Bounds = new Map()
+    for (const topic of names) {
       const offsets = await admin.fetchTopicOffsets(topic)
-      bounds.set(name, new Map(offsets.map((it) => [it.partition, { low: Number(it.low), high: Number(it.high) }])))
+      bounds.set(topic, new Map(offsets.map((it) => [it.partition, { low: Number(it.low), high: Number(it.high) }])))
     }
     const findings: Finding[] = []
-    for (const group of groups) findings.push(...(await checkGroup(kafka, admin, group, bounds, repair)))
+    for (const [group, offsets] of committed)
+      findings.push(...(await checkGroup(kafka, admin, { group, misplaced: misplacedAmong(offsets, bounds) }, repair)))
     return findings
   })
 }
 
-async function checkGroup(
-  kafka: Kafka,
-  admin: Admin,
-  group: string,
-  bounds: ReadonlyMap<string, ReadonlyMap<number, { low: number; high: number }>>,
-  repair: boolean,
-): Promise<Finding[]> {
-  const groupId = kafka.physical(group)
-  const committed = await admin.fetchOffsets({
-    groupId,
-    topics: [...bounds.keys()].map((name) => kafka.physical(name)),
-  })
-  const misplaced = committed.flatMap(({ topic, partitions }) =>
+function misplacedAmong(committed: Committed, bounds: Bounds): Misplaced[] {
+  return committed.flatMap(({ topic, partitions }) =>
     partitions.flatMap(({ partition, offset }): Misplaced[] => {
-      const bound = bounds.get(kafka.logical(topic) ?? '')?.get(partition)
+      const bound = bounds.get(topic)?.get(partition)
       const at = Number(offset)
       if (!bound || at < 0 || (at >= bound.low && at <= bound.high)) return []
       return [{ topic, partition, committed: at, ...bound }]
     }),
   )
+}
+
+async function checkGroup(
+  kafka: Kafka,
+  admin: Admin,
+  { group, misplaced }: { readonly group: string; readonly misplaced: readonly Misplaced[] },
+  repair: boolean,
+): Promise<Finding[]> {
   if (misplaced.length === 0) return []
+  const groupId = kafka.physical(group)
   const isRunning = await hasMembers(admin, groupId)
   if (repair && !isRunning) await moveToBeginning(admin, groupId, misplaced)
   return misplaced.map((one) => findingOf(kafka, group, one, { isRunning, repair }))
