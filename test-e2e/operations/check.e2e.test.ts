@@ -6,9 +6,10 @@ import { ensureTopics } from '@restante/messaging'
 import { testKafka, waitFor } from '@restante/testkit'
 import pg from 'pg'
 import { currentRun } from '../stack/run.ts'
+import { check, runAdmin } from '../support/check-command.ts'
 import { mailTo } from '../support/mail.ts'
 import { useOwnSystem } from '../support/suite.ts'
-import { check, runAdmin } from './check-command.ts'
+import { createTenant } from '../support/tenants.ts'
 
 const LARGE = 'A line of a letter that does not fit into a row.\n'.repeat(1_000)
 const HOURS_AGO = new Date(Date.now() - 2 * 3_600_000)
@@ -180,7 +181,7 @@ describe('npm run admin -- check', () => {
     expect(system.peer.server.mails.filter(({ parsed }) => parsed.text?.includes('Once only.'))).toHaveLength(1)
   }, 60_000)
 
-  it('schedules attempts, scheduled drafts and purges whose timers are lost', async () => {
+  it('schedules attempts and scheduled drafts whose timers are lost', async () => {
     const { client } = system.tenant
     const inboxId = await newInbox()
     await client.inboxes.drafts.create(inboxId, {
@@ -202,6 +203,23 @@ describe('npm run admin -- check', () => {
     await waitFor(() => system.peer.server.mails.some(({ parsed }) => parsed.messageId === messageId), {
       what: 'the held message outside',
     })
+  }, 60_000)
+
+  it('continues deletions of an inbox and of an organization that have begun and whose timers are lost', async () => {
+    const inboxId = await newInbox()
+    await mailTo(system, inboxId)
+    const uid = await uidOf(inboxId)
+    const { id } = await createTenant(system.endpoints)
+    await sql('gateway', 'update inboxes set deleted_at = now() where uid = $1', uid)
+    await sql('gateway', 'delete from credentials where organization_id = $1', id)
+    await sql('gateway', 'update organizations set deleting_at = now() where id = $1', id)
+    await expectRepair('gateway.timers', [], 2)
+    const left = async () => [
+      ...(await sql('gateway', 'select from inboxes where uid = $1', uid)),
+      ...(await sql('mail-ingest', 'select from messages where inbox_uid = $1', uid)),
+      ...(await sql('gateway', 'select from organizations where id = $1', id)),
+    ]
+    await waitFor(async () => (await left()).length === 0, { what: 'both deletions to end', timeout: 15_000 })
   }, 60_000)
 
   it('repairs projections, also where the owner was restored and counts its versions again', async () => {

@@ -77,7 +77,7 @@ export class MailSource {
       subject: `Mail ${number}`,
       // The same bytes at each attempt, as in the queue of a mail server.
       date: new Date(),
-      text: number % 10 === 0 ? `Text ${number}\n`.repeat(LARGE / 10) : `Text ${number}`,
+      text: isLarge(id) ? `Text ${number}\n`.repeat(LARGE / 10) : `Text ${number}`,
     }
     for (;;) {
       try {
@@ -92,4 +92,9 @@ export class MailSource {
       }
     }
   }
+}
+
+/** Whether the mail of this Message-ID is a large one. */
+export function isLarge(id: string): boolean {
+  return /^<mail-\d*0@/.test(id)
 }
