@@ -23,8 +23,8 @@ type Values = [
 
 const TOLD = `unnest($1::uuid[], $2::text[], $3::text[], $4::text[])
        with ordinality as told (inbox, message, recipient, state, place)`
-// A delivery that bounced after it was delivered is told of twice: the later event is right, also where the earlier one
-// was on an earlier page.
+// A delivery can have two events, delivered and then bounced. The later one counts, even if an earlier page of events had
+// the first.
 const CONTRADICTED = `
 select distinct on (d.id) d.id, d.send_id, d.recipient, s.message_id, told.state
   from ${TOLD}
