@@ -103,6 +103,12 @@ function ownEnvironment(service: string, { settings, secretOf }: Place): Record<
         RETURN_PROBE: `127.0.0.1:${settings.port('smtp')}`,
         ALLOW_SPECIAL_USE_DOMAINS: 'true',
       }
+    case 'apps-signin':
+      return {
+        AUTH_BASE: `http://localhost:${settings.port('sign-in')}`,
+        AUTH_PORT: String(settings.port('sign-in')),
+        SUBJECT_SECRET: secretOf('subject secret'),
+      }
     case 'websocket-fanout':
       // No other instance would benefit from closing the streams slowly.
       return { STREAM_DRAIN: '1s' }

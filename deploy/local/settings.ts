@@ -11,6 +11,7 @@ const otherPorts = {
   smtp: 2525,
   'captured-smtp': 1025,
   'captured-web': 1080,
+  'sign-in': 3100,
   postgres: 54329,
   redis: 63799,
   kafka: 19092,

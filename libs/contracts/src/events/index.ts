@@ -1,3 +1,4 @@
+export { type AccountState, accountState } from './apps-accounts.ts'
 export * from './definition/event.ts'
 export * from './definition/topic.ts'
 export { type DomainState, domainState } from './domains-state.ts'

@@ -1,3 +1,4 @@
+import { appsAccountsTopic } from './apps-accounts.ts'
 import type { TopicDefinition } from './definition/event.ts'
 import { domainsEventsTopic } from './domains-events.ts'
 import { domainsStateTopic } from './domains-state.ts'
@@ -20,6 +21,7 @@ export const topics = {
   'mail.lists': mailListsTopic,
   'domains.events': domainsEventsTopic,
   'domains.state': domainsStateTopic,
+  'apps.accounts': appsAccountsTopic,
 } as const satisfies Record<string, TopicDefinition>
 
 export type TopicName = keyof typeof topics

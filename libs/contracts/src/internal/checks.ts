@@ -11,6 +11,7 @@ export const CHECKS = {
   'mail-ingest': ['outbox', 'events', 'domains', 'lists', 'bytes', 'blobs'],
   'webhooks-dispatcher': ['events', 'timers'],
   'domains-dns': ['outbox', 'events'],
+  'apps-signin': ['outbox', 'events'],
 } as const satisfies Partial<Record<ServiceName, readonly string[]>>
 
 export type CheckedService = keyof typeof CHECKS
@@ -23,6 +24,7 @@ export const CHECKED_SERVICES: readonly CheckedService[] = [
   'mail-ingest',
   'webhooks-dispatcher',
   'domains-dns',
+  'apps-signin',
 ]
 
 /** What can be put back from a backup on its own: the database of a service, or the object store. */
@@ -82,4 +84,5 @@ export const checkOperations = {
   'mail-ingest.check': checkOperation('mail-ingest'),
   'webhooks-dispatcher.check': checkOperation('webhooks-dispatcher'),
   'domains-dns.check': checkOperation('domains-dns'),
+  'apps-signin.check': checkOperation('apps-signin'),
 }

@@ -187,7 +187,7 @@ export const gatewayInternalOperations = internalGroup({
     id: 'gateway.mailHuman',
     path: '/internal/organizations/mail-human',
     service: 'gateway',
-    callers: ['webhooks-dispatcher'],
+    callers: ['webhooks-dispatcher', 'apps-signin'],
     summary: 'Mail a text to the verified human of an organization, if it has one; a repeated id is the same mail',
     body: z.object({
       id: z.guid().meta({ description: 'Names the mail; repeating the call with it sends nothing twice.' }),

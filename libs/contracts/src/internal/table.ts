@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { InternalOperationDefinition } from '../definition/operation.ts'
 import type { ServiceName } from '../vocabulary/services.ts'
+import { appsSigninInternalOperations } from './apps-signin.ts'
 import { checkOperations } from './checks.ts'
 import { deliveryQueueOperations } from './delivery-queue.ts'
 import { certificateOperations } from './domains/certificates.ts'
@@ -10,6 +11,7 @@ import { domainsOperatorOperations } from './domains/domains-operator.ts'
 import { gatewayInternalOperations } from './gateway.ts'
 import { mailIngestInternalOperations } from './mail-ingest.ts'
 import { mailSendInternalOperations } from './mail-send.ts'
+import { signInKeyOperations } from './sign-in-keys.ts'
 import { websocketFanoutInternalOperations } from './stream.ts'
 import { listInboxesOperations } from './tenancy/inboxes.ts'
 import { purgeOperations } from './tenancy/purge.ts'
@@ -32,6 +34,8 @@ export const internalOperations = {
   ...webhookLogOperations,
   ...checkOperations,
   ...listInboxesOperations,
+  ...appsSigninInternalOperations,
+  ...signInKeyOperations,
 } as const satisfies Record<string, InternalOperationDefinition>
 
 export type InternalOperationId = keyof typeof internalOperations

@@ -3,6 +3,8 @@ import { type BINARY, type OperationDefinition, PREFIX, type UPGRADE } from '../
 import { ERRORS, type ErrorCode } from '../vocabulary/errors.ts'
 import type { ServiceName } from '../vocabulary/services.ts'
 import type { Tier } from '../vocabulary/tiers.ts'
+import { accountOperations } from './apps/accounts.ts'
+import { appOperations, providerOperations } from './apps/apps.ts'
 import { domainOperations } from './domains/domains.ts'
 import { streamOperations } from './events/stream.ts'
 import { webhookOperations } from './events/webhooks.ts'
@@ -30,6 +32,9 @@ export const operations = {
   ...draftOperations,
   ...listOperations,
   ...domainOperations,
+  ...appOperations,
+  ...accountOperations,
+  ...providerOperations,
   ...webhookOperations,
   ...streamOperations,
 } as const satisfies Record<string, OperationDefinition>

@@ -1,4 +1,6 @@
+export * from './account.ts'
 export * from './api-key.ts'
+export * from './app.ts'
 export * from './attachment.ts'
 export * from './domain.ts'
 export * from './draft.ts'

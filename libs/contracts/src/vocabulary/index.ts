@@ -1,3 +1,4 @@
+export * from './apps.ts'
 export * from './domains.ts'
 export * from './errors.ts'
 export * from './ids.ts'

@@ -6,6 +6,7 @@ export const SERVICES = [
   'webhooks-dispatcher',
   'websocket-fanout',
   'domains-dns',
+  'apps-signin',
 ] as const
 export type ServiceName = (typeof SERVICES)[number]
 

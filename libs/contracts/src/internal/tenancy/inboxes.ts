@@ -33,4 +33,5 @@ export const listInboxesOperations = {
   'mail-ingest.listInboxes': listInboxes('mail-ingest'),
   'mail-send.listInboxes': listInboxes('mail-send'),
   'webhooks-dispatcher.listInboxes': listInboxes('webhooks-dispatcher'),
+  'apps-signin.listInboxes': listInboxes('apps-signin'),
 }

@@ -11,6 +11,7 @@ export const PURGING_SERVICES = [
   'mail-ingest',
   'mail-send',
   'webhooks-dispatcher',
+  'apps-signin',
 ] as const satisfies readonly ServiceName[]
 export type PurgingService = (typeof PURGING_SERVICES)[number]
 

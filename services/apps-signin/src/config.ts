@@ -1,0 +1,36 @@
+import { callerVariables, configurationOf, cursorVariables, encryptionVariables } from '@restante/kit'
+import { env } from '@restante/service/configuration'
+import { z } from 'zod'
+
+const DEFAULT_PORT = 3100
+
+const variables = z.object({
+  AUTH_BASE: env
+    .string()
+    .describe('Origin of the sign-in pages and issuer of the ID tokens: https, and another origin than PUBLIC_URL'),
+  AUTH_PORT: env.port(DEFAULT_PORT).describe('Port of the sign-in pages and the OpenID provider'),
+  SUBJECT_SECRET: env
+    .secret()
+    .describe('Key of the names by which apps know an inbox; with another one every app sees strangers'),
+  PREVIOUS_ENCRYPTION_KEYS: env
+    .list()
+    .describe('Earlier values of ENCRYPTION_KEY: what they encrypted is still read, and encrypted anew when written'),
+  OPEN_CLIENTS: env.flag(false).describe('Let apps without a registration sign inboxes in, known by their URL'),
+  SIGNED_APPROVAL: env.flag(true).describe('Let programs approve sign-ins with a registered public key'),
+})
+
+export const configuration = configurationOf('apps-signin', { peers: ['gateway'] })
+  .with(callerVariables)
+  .with(cursorVariables)
+  .with(encryptionVariables)
+  .with({
+    variables,
+    configure: (given) => ({
+      authBase: new URL(given.AUTH_BASE).origin,
+      authPort: given.AUTH_PORT,
+      subjectSecret: given.SUBJECT_SECRET,
+      previousEncryptionKeys: given.PREVIOUS_ENCRYPTION_KEYS,
+      openClients: given.OPEN_CLIENTS,
+      signedApproval: given.SIGNED_APPROVAL,
+    }),
+  })

@@ -1,0 +1,39 @@
+import type { Handlers, InternalHandlers } from '@restante/service/http'
+
+const unbuilt = (): never => {
+  throw new Error('not built yet')
+}
+
+/** On the integration branch only: the parts replace these, and this file goes before the branch is merged. */
+export const unbuiltHandlers: Handlers<'apps-signin'> = {
+  'apps.list': unbuilt,
+  'apps.search': unbuilt,
+  'apps.get': unbuilt,
+  'apps.listAccounts': unbuilt,
+  'apps.connect': unbuilt,
+  'providers.list': unbuilt,
+  'providers.search': unbuilt,
+  'providers.get': unbuilt,
+  'providers.listAccounts': unbuilt,
+  'providers.connect': unbuilt,
+  'accounts.list': unbuilt,
+  'accounts.get': unbuilt,
+  'accounts.update': unbuilt,
+  'accounts.patch': unbuilt,
+  'inboxes.authorize': unbuilt,
+}
+
+export const unbuiltInternal: InternalHandlers<'apps-signin'> = {
+  'apps-signin.createApp': unbuilt,
+  'apps-signin.listApps': unbuilt,
+  'apps-signin.getApp': unbuilt,
+  'apps-signin.updateApp': unbuilt,
+  'apps-signin.addSecret': unbuilt,
+  'apps-signin.removeSecret': unbuilt,
+  'apps-signin.removeApp': unbuilt,
+  'apps-signin.setSignUpLimit': unbuilt,
+  'apps-signin.listSignUpLimits': unbuilt,
+  'apps-signin.purgeInbox': unbuilt,
+  'apps-signin.listInboxes': unbuilt,
+  'apps-signin.check': unbuilt,
+}
