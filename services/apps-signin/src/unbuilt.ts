@@ -20,7 +20,7 @@ export const unbuiltHandlers: Handlers<'apps-signin'> = {
   'accounts.get': unbuilt,
   'accounts.update': unbuilt,
   'accounts.patch': unbuilt,
-  'inboxes.authorize': unbuilt,
+  'apps.authorize': unbuilt,
 }
 
 export const unbuiltInternal: InternalHandlers<'apps-signin'> = {

@@ -63,12 +63,12 @@ export const accountOperations = group({
     path: '/accounts/{account_id}',
     summary: 'Other path of the update of an account',
   }),
-  'inboxes.authorize': define({
+  'apps.authorize': define({
     ...BASE,
     service: 'apps-signin',
     prefixes: ['inbox'],
     tiers: TIERS,
-    id: 'inboxes.authorize',
+    id: 'apps.authorize',
     method: 'POST',
     path: '/authorize',
     permission: 'app_connect',
