@@ -1,5 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import { LIMITS } from '@restante/contracts/vocabulary'
 import type { Queryable } from '@restante/service/database'
 import { readCookie } from '../http/cookies.ts'
 import { findTransaction, type Transaction } from './store.ts'
@@ -11,6 +12,8 @@ export interface TransactionCookie {
 }
 
 const COOKIE_BYTES = 32
+/** As long as a sign-in can last: one that waits for the owner lasts longer than others. */
+export const COOKIE_SECONDS = (LIMITS.app.transaction + 2 * LIMITS.app.ownerApproval) / 1_000
 const COOKIE = /^[\w-]{43}$/
 const JTI = /^[\w-]{22}$/
 
