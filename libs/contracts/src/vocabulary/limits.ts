@@ -96,7 +96,6 @@ export const LIMITS = {
     /** The text that is accepted before the first sign-in. */
     disclosure: 4 * KB,
     search: { min: 1, max: 100 },
-    idempotencyKey: 128,
     /** Characters of the token by which an agent names a sign-in that waits. */
     authToken: { min: 22, max: 128 },
     state: 512,
