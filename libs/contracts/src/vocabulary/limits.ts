@@ -110,6 +110,8 @@ export const LIMITS = {
     /** Since the latest sign-in. */
     consent: 180 * DAY,
     ownerApproval: 15 * MINUTE,
+    /** Mails to the human of one organization that ask for it. */
+    ownerMailsPerHour: 10,
     /** Keys of one bearer key that are pending. */
     pendingKeys: 5,
     /** Keys created per hour: of one bearer key, of one organization. */
