@@ -38,7 +38,7 @@ export interface GivenConsent {
 }
 
 const RECORD = sql<
-  never,
+  { given_at: Date },
   [
     clientId: string,
     inboxUid: string,
@@ -54,14 +54,20 @@ const RECORD = sql<
    values ($1, $2, $3, $4, $5, $6, $7, $8)
    on conflict (client_id, inbox_uid) do update set organization_id = excluded.organization_id,
      scopes = excluded.scopes, redirect_uri = excluded.redirect_uri, disclosure_version = excluded.disclosure_version,
-     owner_hash = excluded.owner_hash, given_by = excluded.given_by, given_at = now(), used_at = now()`,
+     owner_hash = excluded.owner_hash, given_by = excluded.given_by, given_at = now(), used_at = now()
+   returning given_at`,
 )
 
-/** Remembers a consent in place of the earlier one. The caller holds the scopes of the inbox (`holdScopes`). */
-export async function recordConsent(tx: Queryable, given: GivenConsent): Promise<void> {
+/**
+ * Remembers a consent in place of the earlier one. The caller holds the scopes of the inbox (`holdScopes`).
+ * @returns when it was given.
+ */
+export async function recordConsent(tx: Queryable, given: GivenConsent): Promise<Date> {
   const { clientId, inboxUid, organizationId, scopes, redirectUri, disclosureVersion, ownerHash, givenBy } = given
   const values = [clientId, inboxUid, organizationId, scopes, redirectUri, disclosureVersion, ownerHash] as const
-  await tx.query(RECORD, ...values, givenBy)
+  const [recorded] = await tx.query(RECORD, ...values, givenBy)
+  if (recorded === undefined) throw new Error('the stored consent was not returned')
+  return recorded.given_at
 }
 
 /**
