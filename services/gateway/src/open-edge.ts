@@ -3,6 +3,7 @@ import { LIMITS } from '@restante/contracts/vocabulary'
 import { ClientAddresses } from '@restante/service/connections'
 import type { Handlers } from '@restante/service/http'
 import type { Config, GatewayKit } from './config.ts'
+import type { Secrets } from './credentials/secrets.ts'
 import type { KeyLookup } from './edge/authentication/key-lookup.ts'
 import { KeyUsage } from './edge/authentication/key-usage.ts'
 import { Documents } from './edge/documents/documents.ts'
@@ -25,6 +26,7 @@ import type { TenancyEvents } from './tenancy/events.ts'
 
 interface Parts {
   readonly keys: KeyLookup
+  readonly secrets: Secrets
   readonly events: TenancyEvents
   /** The operations that the gateway itself owns. */
   readonly handlers: Handlers<'gateway'>
@@ -34,10 +36,10 @@ interface Parts {
 const DRAIN_RESERVE_MS = 8_000
 
 /** Serves the public API, and what other services ask the gateway. */
-export function openEdge(kit: GatewayKit, config: Config, { keys, handlers, events }: Parts): void {
+export function openEdge(kit: GatewayKit, config: Config, { keys, secrets, handlers, events }: Parts): void {
   const { db, log } = kit
   const internal = internalRoutes({
-    handlers: internalHandlers({ db, events, mailSend: kit.peer('mail-send'), domainLimit: config.domainLimit }),
+    handlers: internalHandlers({ ...config, db, events, secrets, mailSend: kit.peer('mail-send') }),
     peerKeys: config.peers.keys,
   })
   if (config.internal !== undefined) kit.listen({ ...config.internal, handle: internal })

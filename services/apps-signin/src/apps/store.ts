@@ -1,4 +1,4 @@
-import type { ClientAuthentication, SignInScope } from '@restante/contracts/vocabulary'
+import type { AppCategory, ClientAuthentication, SignInScope } from '@restante/contracts/vocabulary'
 import { type Queryable, sql, type Tx } from '@restante/service/database'
 
 /** An app as it is stored: registered by the operator, or an open client that has signed an inbox in. */
@@ -11,7 +11,7 @@ export interface AppRow {
   readonly logo_url: string | null
   readonly terms_url: string | null
   readonly privacy_url: string | null
-  readonly categories: string[]
+  readonly categories: AppCategory[]
   readonly slug: string | null
   readonly listed: boolean
   readonly native: boolean
