@@ -1,4 +1,4 @@
-import type { Handlers, InternalHandlers } from '@restante/service/http'
+import type { Handlers } from '@restante/service/http'
 
 const unbuilt = (): never => {
   throw new Error('not built yet')
@@ -23,16 +23,7 @@ export const unbuiltHandlers: Handlers<'apps-signin'> = {
   'apps.authorize': unbuilt,
 }
 
-export const unbuiltInternal: InternalHandlers<'apps-signin'> = {
-  'apps-signin.createApp': unbuilt,
-  'apps-signin.listApps': unbuilt,
-  'apps-signin.getApp': unbuilt,
-  'apps-signin.updateApp': unbuilt,
-  'apps-signin.addSecret': unbuilt,
-  'apps-signin.removeSecret': unbuilt,
-  'apps-signin.removeApp': unbuilt,
-  'apps-signin.setSignUpLimit': unbuilt,
-  'apps-signin.listSignUpLimits': unbuilt,
+export const unbuiltInternal = {
   'apps-signin.purgeInbox': unbuilt,
   'apps-signin.listInboxes': unbuilt,
   'apps-signin.check': unbuilt,
