@@ -11,12 +11,14 @@ export function consentPage({ app, jti, address, values, disclosure }: ConsentDa
     name: 'ask',
     heading: `Sign in to ${appName(app)}?`,
     content: `${appCard(app)}
-<p>The app asks to sign ${value(address)} in. It gets exactly this:</p>
+<p>The app asks to sign in this inbox:</p>
+<p class="account">${value(address)}</p>
+<p>It gets exactly this:</p>
 ${valueList(values)}
 ${disclosureBox(app, disclosure)}
 ${policyLinks(app)}
 ${decision('')}
-<p class="faint">The answer is remembered for 180 days after the last sign-in. You are asked again when the app asks for something else.</p>
+<p class="faint">Once allowed, you are not asked again until 180 days after the last sign-in, or until the app asks for something else.</p>
 ${requestId(jti)}`,
   }
   return renderPage({
