@@ -6,7 +6,7 @@ import { appCard, appName, policyLinks, requestId, value, valueList } from './pa
 import { ended, expired, FAILED, renderStates } from './states.ts'
 
 /** The question whether an app may have the values that are shown (apps 7.3). */
-export function consentPage({ app, jti, address, values, disclosure }: ConsentData): RenderedPage {
+export function consentPage({ app, jti, address, values, disclosure, shown }: ConsentData): RenderedPage {
   const ask = {
     name: 'ask',
     heading: `Sign in to ${appName(app)}?`,
@@ -25,7 +25,7 @@ ${requestId(jti)}`,
     status: 200,
     title: `Sign in to ${app.name ?? app.host}?`,
     content: renderStates([ask, expired(app), ended(app), FAILED]),
-    script: { name: 'decision.js', data: { kind: 'consent', jti } },
+    script: { name: 'decision.js', data: { kind: 'consent', jti, shown } },
   })
 }
 
