@@ -49,6 +49,7 @@ export interface Transaction {
   readonly owner_hash: Uint8Array | null
   readonly outcome: string | null
   readonly reason: string | null
+  readonly ended_at: Date | null
   readonly expires_at: Date
   /** Whether it can still be decided, by the database's clock. */
   readonly live: boolean
@@ -59,7 +60,7 @@ const SECONDS = LIMITS.app.transaction / 1_000
 
 export const COLUMNS = `jti, auth_token, app_id, client_id, redirect_uri, scopes, state, nonce, code_challenge, login_hint,
  prompt, cookie_hash, organization_id, pod_id, inbox_uid, address, credential_id, api_key_id, accept_disclosure,
- approved_at, approved_by, consented_at, owner_approved_at, owner_hash, outcome, reason, expires_at,
+ approved_at, approved_by, consented_at, owner_approved_at, owner_hash, outcome, reason, ended_at, expires_at,
  (ended_at is null and expires_at > now()) as live`
 
 const INSERT = sql<

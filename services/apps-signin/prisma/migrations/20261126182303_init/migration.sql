@@ -231,6 +231,7 @@ CREATE TABLE "codes" (
     "address" TEXT NOT NULL,
     "api_key_id" UUID NOT NULL,
     "owner_hash" BYTEA,
+    "owner_approved" BOOLEAN NOT NULL,
     "auth_time" TIMESTAMPTZ(3) NOT NULL,
     "used_at" TIMESTAMPTZ(3),
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
@@ -249,6 +250,7 @@ CREATE TABLE "access_tokens" (
     "api_key_id" UUID NOT NULL,
     "scopes" TEXT[],
     "owner_hash" BYTEA,
+    "owner_approved" BOOLEAN NOT NULL,
     "revoked_at" TIMESTAMPTZ(3),
     "expires_at" TIMESTAMPTZ(3) NOT NULL,
 
