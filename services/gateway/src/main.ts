@@ -22,7 +22,7 @@ export const service = defineService({
     const events = new TenancyEvents(outbox, (organizationId) => keys.forget(organizationId))
     const timers = openTimers(kit, config, { secrets, events })
     const handlers = ownOperations(kit, config, { secrets, events, timers })
-    openEdge(kit, config, { keys, handlers, events })
+    openEdge(kit, config, { keys, secrets, handlers, events })
   },
 })
 

@@ -1,14 +1,15 @@
 import type { IncomingMessage } from 'node:http'
 import { LIMITS } from '@restante/contracts/vocabulary'
+import { ClientAddresses } from '@restante/service/connections'
 import type { Handlers } from '@restante/service/http'
 import type { Config, GatewayKit } from './config.ts'
+import type { Secrets } from './credentials/secrets.ts'
 import type { KeyLookup } from './edge/authentication/key-lookup.ts'
 import { KeyUsage } from './edge/authentication/key-usage.ts'
 import { Documents } from './edge/documents/documents.ts'
 import { DomainSetupPages } from './edge/domain-setup/domain-setup.ts'
 import { edge } from './edge/edge.ts'
 import { OpenImages } from './edge/opens/open-images.ts'
-import { Peers } from './edge/peers.ts'
 import { Upstreams } from './edge/proxy/upstreams.ts'
 import { Meter } from './edge/rate-limits/meter.ts'
 import { RateLimits } from './edge/rate-limits/rate-limits.ts'
@@ -25,6 +26,7 @@ import type { TenancyEvents } from './tenancy/events.ts'
 
 interface Parts {
   readonly keys: KeyLookup
+  readonly secrets: Secrets
   readonly events: TenancyEvents
   /** The operations that the gateway itself owns. */
   readonly handlers: Handlers<'gateway'>
@@ -34,14 +36,14 @@ interface Parts {
 const DRAIN_RESERVE_MS = 8_000
 
 /** Serves the public API, and what other services ask the gateway. */
-export function openEdge(kit: GatewayKit, config: Config, { keys, handlers, events }: Parts): void {
+export function openEdge(kit: GatewayKit, config: Config, { keys, secrets, handlers, events }: Parts): void {
   const { db, log } = kit
   const internal = internalRoutes({
-    handlers: internalHandlers({ db, events, mailSend: kit.peer('mail-send'), domainLimit: config.domainLimit }),
+    handlers: internalHandlers({ ...config, db, events, secrets, mailSend: kit.peer('mail-send') }),
     peerKeys: config.peers.keys,
   })
   if (config.internal !== undefined) kit.listen({ ...config.internal, handle: internal })
-  const peers = new Peers(config.trustedProxies)
+  const peers = new ClientAddresses(config.trustedProxies)
   const peerOf = (request: IncomingMessage) => peers.of(request)
   const usage = kit.use(new KeyUsage(db, log))
   const limits = openLimits(kit, config)
@@ -79,7 +81,7 @@ export function openEdge(kit: GatewayKit, config: Config, { keys, handlers, even
 interface TrackingParts {
   readonly openImages: OpenImages
   readonly limits: RateLimits
-  readonly peers: Peers
+  readonly peers: ClientAddresses
 }
 
 /** Serves the tracking hosts of custom domains, on ports of their own. */

@@ -5,6 +5,7 @@ import type { Secrets } from './credentials/secrets.ts'
 import { deleteOrganizations } from './deletion/delete-organizations.ts'
 import { deleteInactive } from './deletion/inactivity.ts'
 import { awaitPurges } from './deletion/inbox-purge.ts'
+import { deletePendingKeys } from './deletion/pending-keys.ts'
 import { purgeBacklog } from './deletion/purge-backlog.ts'
 import { sweepHourly } from './deletion/sweep.ts'
 import { type RecurringJobKind, RecurringJobs } from './recurring-jobs.ts'
@@ -23,8 +24,9 @@ export function openTimers(
   mailCodes(timers, { db, secrets, mailSend: kit.peer('mail-send') })
   awaitPurges(timers, { db, log, peer: (service) => kit.peer(service) })
   sweepHourly(timers, { db, events, auditMs })
+  deletePendingKeys(timers, { db, events })
   deleteOrganizations(timers, { db, events, timers, retiredAddressMs })
-  const kinds: RecurringJobKind[] = ['sweep']
+  const kinds: RecurringJobKind[] = ['sweep', 'pending-sign-in-keys']
   if (inactiveMs !== undefined) {
     deleteInactive(timers, { db, events, timers, log, mailIngest: kit.peer('mail-ingest'), inactiveMs })
     kinds.push('inactive-organizations')

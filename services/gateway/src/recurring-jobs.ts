@@ -7,7 +7,7 @@ import type { GatewayTimers } from './storage/timers.ts'
 const FIRST_AFTER_MS = 60_000
 
 /** Recurring jobs, which reschedule themselves. */
-export type RecurringJobKind = 'sweep' | 'inactive-organizations'
+export type RecurringJobKind = 'sweep' | 'pending-sign-in-keys' | 'inactive-organizations'
 
 export interface RecurringJobsOptions {
   readonly timers: GatewayTimers

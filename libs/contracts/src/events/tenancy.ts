@@ -47,6 +47,7 @@ export const credentialState = z.object({
   version,
   type: z.enum(['bearer', 'public_key']),
   tier: z.enum(TIERS),
+  sign_in_status: z.enum(['pending', 'active']).optional().meta({ description: 'Only of a sign-in key.' }),
   pod_id: z.guid().optional(),
   inbox_uid: z.guid().optional(),
   name: z.string(),

@@ -27,23 +27,31 @@ export const bearerKey = z
   .meta({ id: 'BearerKey' })
 export type BearerKey = z.infer<typeof bearerKey>
 
-/** A registered public key, the same in every response, because it has no secret (identity 3.2). */
+/**
+ * A registered public key, or a sign-in key, the same in every response, because it has no secret (identity 3.2, apps 4).
+ */
 export const publicKeyCredential = z
   .object({
     type: z.literal('public_key'),
     api_key_id: apiKeyId.meta({ description: 'Names the key in signatures: `keyid` of a signed request.' }),
     client_id: clientId.optional(),
     name: z.string(),
-    public_key: z.object({
-      jwk: publicJwk,
-      fingerprint: z.string().meta({ description: 'RFC 7638 SHA-256 thumbprint, base64url.' }),
+    status: z.enum(['pending', 'active']).optional().meta({
+      description: 'Only of a sign-in key, which Connect and Authorize create.',
     }),
+    public_key: z
+      .object({
+        jwk: publicJwk,
+        fingerprint: z.string().meta({ description: 'RFC 7638 SHA-256 thumbprint, base64url.' }),
+      })
+      .optional()
+      .meta({ description: 'Absent until the possession of a sign-in key was proven.' }),
     pod_id: podId.optional(),
     inbox_id: inboxId.optional(),
     permissions: grantedPermissions,
     created_by: z
       .object({ api_key_id: apiKeyId })
-      .meta({ description: 'The credential that registered it, which it outlives.' }),
+      .meta({ description: 'The credential that created it, which it outlives.' }),
     used_at: instant.optional(),
     expires_at: instant.optional(),
     created_at: instant,

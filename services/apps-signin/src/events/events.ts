@@ -20,8 +20,8 @@ export interface EventClient {
 export interface Attempt {
   readonly inbox: EventInbox
   readonly client: EventClient
-  /** `jti` of the transaction. */
-  readonly transaction: string
+  /** `jti` of the transaction; undefined: an agent consents before the app has begun one. */
+  readonly transaction: string | undefined
   readonly credentialId?: string | undefined
   readonly at: Date
 }
@@ -64,7 +64,7 @@ function facts({ inbox, client, transaction, credentialId, at }: Attempt) {
     inbox_uid: inbox.inboxUid,
     ...(client.appId !== undefined && { app_id: client.appId }),
     client_id: client.clientId,
-    transaction,
+    ...(transaction !== undefined && { transaction }),
     ...(credentialId !== undefined && { credential_id: credentialId }),
     at: at.toISOString(),
   }

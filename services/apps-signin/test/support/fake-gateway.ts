@@ -23,6 +23,7 @@ const ASKED = [
   'gateway.activateSignInKey',
   'gateway.cancelSignInKey',
   'gateway.getSignInFacts',
+  'gateway.lookupInboxes',
   'gateway.mailHuman',
 ] as const
 type Asked = (typeof ASKED)[number]
@@ -63,6 +64,14 @@ export class FakeGateway {
       return { cancelled: isPending && this.credentials.delete(api_key_id) }
     },
     'gateway.getSignInFacts': (request) => this.#facts(request),
+    'gateway.lookupInboxes': ({ organization_id, pod_id, inbox_uid, inboxes }) => {
+      const found = inboxes.flatMap((given) => {
+        const inbox = [...this.inboxes.values()].find((each) => isNamed(each, { address: given }))
+        const isIn = inbox?.organization_id === organization_id && (pod_id ?? inbox.pod_id) === inbox.pod_id
+        return isIn && (inbox_uid ?? inbox.inbox_uid) === inbox.inbox_uid ? [{ given, ...inbox }] : []
+      })
+      return { inboxes: found, pods: [] }
+    },
     'gateway.mailHuman': (request) => {
       const mailed = this.owners.has(request.organization_id)
       if (mailed) this.mails.push(request)

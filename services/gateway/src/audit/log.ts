@@ -72,8 +72,14 @@ export function credentialFacts(row: Credential): Facts {
     app_connect: row.appConnect,
     provisional: row.provisional,
     expires_at: row.expiresAt?.toISOString() ?? null,
-    ...(row.fingerprint === null ? {} : { fingerprint: row.fingerprint, client_id: row.clientId }),
+    ...publicKeyFacts(row),
   }
+}
+
+function publicKeyFacts({ fingerprint, clientId, signInStatus, signInFingerprint, createdBy }: Credential): Facts {
+  if (fingerprint === null) return {}
+  if (signInStatus === null) return { fingerprint, client_id: clientId }
+  return { fingerprint: signInFingerprint, sign_in_status: signInStatus, created_by: createdBy }
 }
 
 /** The log records whether a human is attached; the address is deleted with the organization. */

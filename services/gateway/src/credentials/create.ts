@@ -15,18 +15,12 @@ import type { Db, Tx } from '../storage/database.ts'
 import type { TenancyEvents } from '../tenancy/events.ts'
 import { bearerDocument, publicKeyDocument } from './documents.ts'
 import { grantForNew, grantForNewPublicKey } from './grants.ts'
+import { type CredentialScope, issueCredential, registerCredential } from './insert.ts'
 import { refuseBeyondLimit } from './limit.ts'
 import { fingerprintOf } from './public-keys.ts'
 import { accept } from './refusals.ts'
 import type { Secrets } from './secrets.ts'
-import {
-  type BoundCredential,
-  type CredentialScope,
-  findByClientId,
-  findCaller,
-  issueCredential,
-  registerCredential,
-} from './store.ts'
+import { type BoundCredential, findByClientId, findCaller } from './store.ts'
 
 export interface CreateOptions {
   readonly db: Db

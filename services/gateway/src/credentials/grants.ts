@@ -11,6 +11,8 @@ export type Grant =
   | { readonly outcome: 'unrestricted_required'; readonly to: 'open' | 'narrow' }
   /** Permissions that cannot be given to a public key. */
   | { readonly outcome: 'bearer_only'; readonly asked: readonly Permission[] }
+  /** Permissions that cannot be given to a sign-in key. */
+  | { readonly outcome: 'not_for_sign_in' }
   /** A public key always lists its permissions. */
   | { readonly outcome: 'explicit_required' }
 
@@ -45,6 +47,26 @@ export function grantForPublicKeyUpdate(
 ): Grant {
   if (requested === null) return { outcome: 'explicit_required' }
   return forPublicKey(requested ?? {}, () => grantForUpdate(editor, target, requested))
+}
+
+/** The only permissions of a sign-in key (apps 4). */
+const OF_SIGN_IN: readonly Permission[] = ['app_connect', 'app_share_owner']
+
+/** Rights of a new sign-in key: what its creator holds of them, `app_connect` included (apps 4). */
+export function grantForSignInKey(creator: Rights): Rights {
+  const permissions = new Set(OF_SIGN_IN.filter((name) => name !== 'app_connect' && holds(creator, name)))
+  return { permissions, appConnect: creator.appConnect }
+}
+
+/** Rights of a sign-in key after an update: as those of a public key, of its own two permissions only (identity 3.5). */
+export function grantForSignInKeyUpdate(
+  editor: Rights,
+  target: Rights,
+  requested: PermissionGrant | null | undefined,
+): Grant {
+  if (requested === null) return { outcome: 'explicit_required' }
+  const isForeign = namesSetTo(requested ?? {}, true).some((name) => !OF_SIGN_IN.includes(name))
+  return isForeign ? { outcome: 'not_for_sign_in' } : grantForUpdate(editor, target, requested)
 }
 
 function forPublicKey(requested: PermissionGrant, grant: () => Grant): Grant {

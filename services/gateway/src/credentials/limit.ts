@@ -19,17 +19,35 @@ const LONGEST_EXPIRED = sql<{ id: string }, [organizationId: string, rows: numbe
 select id from credentials where organization_id = $1 and expires_at <= now() order by expires_at, id limit $2`)
 
 /**
- * Refuses a key beyond the limit. The caller holds the organization's lock, so that the count is exact (identity 3.4
- * rule 14). The number of expired keys kept is limited to the same number: otherwise keys that expire at once would
- * pile up in 30 days beyond what the deletion of their scope can remove.
+ * Refuses a key beyond the limit.
  * @param common the limit of organizations that have none of their own.
+ * @throws ApiError 403
  */
 export async function refuseBeyondLimit(
   tx: Tx,
   events: TenancyEvents,
-  { id, credentialLimit }: Pick<Organization, 'id' | 'credentialLimit'>,
+  organization: Pick<Organization, 'id' | 'credentialLimit'>,
   common: number,
 ): Promise<void> {
+  if (await hasRoom(tx, events, organization, common)) return
+  throw new ApiError('limit_exceeded', {
+    message: 'API key limit exceeded',
+    fix: "Delete a key or raise the organization's limit.",
+    details: { resource: 'api_key', limit: organization.credentialLimit ?? common },
+  })
+}
+
+/**
+ * Whether an organization may have one more key. The caller holds the organization's lock, so that the count is exact (identity 3.4
+ * rule 14). The number of expired keys kept is limited to the same number: otherwise keys that expire at once would
+ * pile up in 30 days beyond what the deletion of their scope can remove.
+ */
+export async function hasRoom(
+  tx: Tx,
+  events: TenancyEvents,
+  { id, credentialLimit }: Pick<Organization, 'id' | 'credentialLimit'>,
+  common: number,
+): Promise<boolean> {
   const limit = credentialLimit ?? common
   const [keys = { live: 0, expired: 0 }] = await tx.query(COUNT, id)
   if (keys.expired > limit) {
@@ -37,10 +55,5 @@ export async function refuseBeyondLimit(
     const ended = { actor: LIMIT, now: new Date(), action: 'credential.expired' as const }
     await revokeCredentials(tx, events, { id: { in: oldest } }, ended)
   }
-  if (keys.live < limit) return
-  throw new ApiError('limit_exceeded', {
-    message: 'API key limit exceeded',
-    fix: "Delete a key or raise the organization's limit.",
-    details: { resource: 'api_key', limit },
-  })
+  return keys.live < limit
 }

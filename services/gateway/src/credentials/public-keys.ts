@@ -4,9 +4,11 @@ import { invalid } from '@restante/service/errors'
 import { calculateJwkThumbprint } from 'jose'
 import { z } from 'zod'
 
+const jwk = z.object({ kty: z.literal('EC'), crv: z.literal('P-256'), x: z.string(), y: z.string() })
+
 /** Columns of a public key in addition to those of all credentials. */
 const registered = z.object({
-  publicKey: z.object({ kty: z.literal('EC'), crv: z.literal('P-256'), x: z.string(), y: z.string() }),
+  publicKey: jwk,
   fingerprint: z.string(),
   createdBy: z.string(),
 })
@@ -14,6 +16,12 @@ const registered = z.object({
 /** @throws ZodError for a row of another family, which is a defect. */
 export function registeredKey(row: { readonly [Column in keyof z.infer<typeof registered>]: unknown }) {
   return registered.parse(row)
+}
+
+/** The key of an active sign-in key. Undefined: not proven yet. @throws ZodError as above. */
+export function provenKey(row: { readonly signInKey: unknown; readonly signInFingerprint: string | null }) {
+  const { signInKey, signInFingerprint: fingerprint } = row
+  return fingerprint === null ? undefined : { publicKey: jwk.parse(signInKey), fingerprint }
 }
 
 /**

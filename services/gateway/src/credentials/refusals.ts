@@ -21,6 +21,10 @@ export function accept(grant: Grant): Rights {
       throw new ApiError('permission_escalation', {
         fix: `The credential does not hold: ${grant.missing.join(', ')}. Leave these out, or use a key that holds them.`,
       })
+    case 'not_for_sign_in':
+      throw new ApiError('forbidden', {
+        fix: 'A sign-in key holds app_connect and app_share_owner only. Leave the others out.',
+      })
     case 'bearer_only':
       throw new ApiError('permission_escalation', {
         message: 'A public key cannot hold this',

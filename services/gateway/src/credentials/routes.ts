@@ -3,12 +3,13 @@ import { notFound } from '@restante/service/errors'
 import { type Cursors, type Handlers, KeysetPage } from '@restante/service/http'
 import { scopeFilter } from '@restante/service/identity'
 import { credentialActor } from '../audit/actor.ts'
+import type { Credential } from '../generated/prisma/client.ts'
 import { rightsFromRow, sameRights } from '../identity/rights.ts'
 import { write } from '../organizations/writes.ts'
 import { byCreation } from '../storage/keyset-condition.ts'
 import { type CreateOptions, createCredential } from './create.ts'
 import { apiKeyDocument } from './documents.ts'
-import { grantForPublicKeyUpdate, grantForUpdate } from './grants.ts'
+import { grantForPublicKeyUpdate, grantForSignInKeyUpdate, grantForUpdate } from './grants.ts'
 import { accept } from './refusals.ts'
 import {
   changeCredential,
@@ -51,8 +52,7 @@ export function credentialRoutes(deps: CredentialOptions): Pick<Handlers<'gatewa
         if (target === undefined) throw notFound('API key')
         const editor = rightsFromRow(await findCaller(tx, caller))
         const before = rightsFromRow(target)
-        const grantOf = target.type === 'public_key' ? grantForPublicKeyUpdate : grantForUpdate
-        const rights = accept(grantOf(editor, before, body.permissions))
+        const rights = accept(updateOf(target)(editor, before, body.permissions))
         const name = body.name ?? target.name
         if (name === target.name && sameRights(rights, before)) return target
         return changeCredential(tx, events, target, { name, rights }, credentialActor(request))
@@ -69,4 +69,9 @@ export function credentialRoutes(deps: CredentialOptions): Pick<Handlers<'gatewa
       })
     },
   }
+}
+
+function updateOf({ type, signInStatus }: Credential) {
+  if (signInStatus !== null) return grantForSignInKeyUpdate
+  return type === 'public_key' ? grantForPublicKeyUpdate : grantForUpdate
 }

@@ -17,11 +17,13 @@ export interface MintedSecret {
 export class Secrets {
   readonly #keyHashKey: KeyObject
   readonly #codeKey: KeyObject
+  readonly #humanKey: KeyObject
   readonly #region: Region
 
   constructor(options: { installationSecret: string; region: Region }) {
     this.#keyHashKey = subkey(options.installationSecret, 'restante api keys')
     this.#codeKey = subkey(options.installationSecret, 'restante verification codes')
+    this.#humanKey = subkey(options.installationSecret, 'restante humans')
     this.#region = options.region
   }
 
@@ -34,6 +36,11 @@ export class Secrets {
   /** The value that is stored and looked up instead of a key: a stolen database gives no access (identity 2.1). */
   hash(token: string): Buffer {
     return createHmac('sha256', this.#keyHashKey).update(token).digest()
+  }
+
+  /** The id of a human, by the mailbox: the same for all organizations of the human, and not to be guessed (apps 6.2). */
+  humanId(mailbox: string): string {
+    return createHmac('sha256', this.#humanKey).update(mailbox).digest('base64url')
   }
 
   /** The six digits of a code, derived from its id so that they can be mailed again and are stored nowhere. */

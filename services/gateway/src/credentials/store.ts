@@ -1,122 +1,26 @@
-import { randomUUID } from 'node:crypto'
 import type { Caller } from '@restante/contracts/access'
 import type { PublicJwk } from '@restante/contracts/schemas'
-import { CLIENT_ID, isUuid, LIMITS, type Tier } from '@restante/contracts/vocabulary'
+import { CLIENT_ID, isUuid, LIMITS } from '@restante/contracts/vocabulary'
 import { sql } from '@restante/service/database'
 import { ApiError } from '@restante/service/errors'
 import type { KeysetPage } from '@restante/service/http'
 import type { ScopeFilter } from '@restante/service/identity'
 import type { Actor } from '../audit/actor.ts'
 import { type AuditCause, credentialFacts, difference, recordAudit } from '../audit/log.ts'
-import { type Credential, type Inbox, Prisma } from '../generated/prisma/client.ts'
+import type { Credential, Inbox, Prisma } from '../generated/prisma/client.ts'
 import type { Rights } from '../identity/rights.ts'
 import type { Db, Orm, Tx } from '../storage/database.ts'
 import { behind } from '../storage/keyset-condition.ts'
 import { credentialChanged, credentialDeleted, type TenancyEvents } from '../tenancy/events.ts'
-import type { Secrets } from './secrets.ts'
+import { storedPermissions } from './insert.ts'
 
 /** A key together with the address that an inbox-tier key is bound to. */
 export type BoundCredential = Credential & { readonly inbox: Pick<Inbox, 'address'> | null }
-
-/** What a key is bound to: the narrowest of the three. */
-export interface CredentialScope {
-  readonly organizationId: string
-  readonly podId?: string | undefined
-  readonly inboxUid?: string | undefined
-}
-
-export interface NewCredential {
-  readonly scope: CredentialScope
-  readonly name: string
-  readonly rights: Rights
-  readonly expiresAt?: Date | undefined
-  readonly provisional?: boolean
-  /** Whether it comes from sign-up, or from a key that does. */
-  readonly signUp?: boolean
-}
-
-export interface NewPublicKey extends NewCredential {
-  readonly jwk: PublicJwk
-  readonly fingerprint: string
-  readonly clientId?: string | undefined
-  /** The credential that registers it. */
-  readonly createdBy: string
-}
 
 // In a fixed order, so that two transactions that end the same keys cannot deadlock.
 const LOCK = sql<{ id: string }, [ids: string[]]>(
   'select id from credentials where id = any($1::uuid[]) order by id for update',
 )
-
-/** Creates a bearer key. The secret is in the response only; the row has its keyed hash, the audit log neither. */
-export async function issueCredential(
-  tx: Tx,
-  deps: { events: TenancyEvents; secrets: Secrets },
-  given: NewCredential,
-  actor: Actor,
-  now: Date,
-): Promise<{ row: Credential; secret: string }> {
-  const { secret, prefix, hash } = deps.secrets.mint()
-  const family = { type: 'bearer', secretHash: new Uint8Array(hash), prefix }
-  return { row: await insertCredential(tx, deps.events, given, family, actor, now), secret }
-}
-
-/** Registers a public key. The index decides whether its client_id is free; the caller has checked before. */
-export function registerCredential(
-  tx: Tx,
-  events: TenancyEvents,
-  given: NewPublicKey,
-  actor: Actor,
-  now: Date,
-): Promise<Credential> {
-  const family = {
-    type: 'public_key',
-    publicKey: { ...given.jwk },
-    fingerprint: given.fingerprint,
-    clientId: given.clientId ?? null,
-    createdBy: given.createdBy,
-  }
-  return insertCredential(tx, events, given, family, actor, now)
-}
-
-type Family = Pick<Prisma.CredentialUncheckedCreateInput, 'type'> & Partial<Prisma.CredentialUncheckedCreateInput>
-
-async function insertCredential(
-  tx: Tx,
-  events: TenancyEvents,
-  given: NewCredential,
-  family: Family,
-  actor: Actor,
-  now: Date,
-): Promise<Credential> {
-  const orm = await tx.orm()
-  const row = await orm.credential.create({
-    data: {
-      ...family,
-      id: randomUUID(),
-      organizationId: given.scope.organizationId,
-      tier: tierOfScope(given.scope),
-      podId: given.scope.podId ?? null,
-      inboxUid: given.scope.inboxUid ?? null,
-      name: given.name,
-      permissions: storedPermissions(given.rights),
-      appConnect: given.rights.appConnect,
-      provisional: given.provisional ?? false,
-      signUp: given.signUp ?? false,
-      expiresAt: given.expiresAt ?? null,
-      createdAt: now,
-      updatedAt: now,
-    },
-  })
-  await events.record(tx, credentialChanged(row))
-  await recordAudit(tx, actor, now, {
-    action: 'credential.created',
-    organizationId: row.organizationId,
-    credential: row,
-    details: { after: credentialFacts(row) },
-  })
-  return row
-}
 
 /** A public key of an organization by its alias, wherever in the organization it is. */
 export async function findByClientId(
@@ -136,6 +40,8 @@ export interface CredentialChange {
   readonly name?: string | undefined
   readonly rights?: Rights
   readonly provisional?: boolean
+  /** Makes a pending sign-in key active. */
+  readonly proven?: { readonly jwk: PublicJwk; readonly fingerprint: string; readonly expiresAt: Date }
 }
 
 /** Changes a locked key, and publishes the change. @param before as it was read under the lock. */
@@ -143,18 +49,17 @@ export async function changeCredential(
   tx: Tx,
   events: TenancyEvents,
   before: Credential,
-  change: CredentialChange,
+  { name, rights, provisional, proven }: CredentialChange,
   actor: Actor,
 ): Promise<BoundCredential> {
   const orm = await tx.orm()
   const changed = await orm.credential.update({
     where: { id: before.id },
     data: {
-      ...(change.name === undefined ? {} : { name: change.name }),
-      ...(change.provisional === undefined ? {} : { provisional: change.provisional }),
-      ...(change.rights === undefined
-        ? {}
-        : { permissions: storedPermissions(change.rights), appConnect: change.rights.appConnect }),
+      ...(name === undefined ? {} : { name }),
+      ...(provisional === undefined ? {} : { provisional }),
+      ...(rights === undefined ? {} : { permissions: storedPermissions(rights), appConnect: rights.appConnect }),
+      ...(proven === undefined ? {} : provenColumns(proven)),
       version: { increment: 1 },
       updatedAt: new Date(),
     },
@@ -168,6 +73,10 @@ export async function changeCredential(
     details: difference(credentialFacts(before), credentialFacts(changed)),
   })
   return changed
+}
+
+function provenColumns({ jwk, fingerprint, expiresAt }: NonNullable<CredentialChange['proven']>) {
+  return { signInStatus: 'active', signInKey: { ...jwk }, signInFingerprint: fingerprint, expiresAt }
 }
 
 /** How keys end, for the audit log. */
@@ -287,13 +196,4 @@ function shown(scope: ScopeFilter): Prisma.CredentialWhereInput {
     ...(scope.inboxUid === undefined ? {} : { inboxUid: scope.inboxUid }),
     AND: { OR: [{ expiresAt: null }, { expiresAt: { gte: since } }] },
   }
-}
-
-function tierOfScope(scope: CredentialScope): Tier {
-  if (scope.inboxUid !== undefined) return 'inbox'
-  return scope.podId === undefined ? 'organization' : 'pod'
-}
-
-function storedPermissions({ permissions }: Rights) {
-  return permissions === undefined ? Prisma.DbNull : [...permissions]
 }

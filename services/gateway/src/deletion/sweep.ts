@@ -21,7 +21,8 @@ export interface SweepOptions {
 }
 
 /**
- * Removes expired rows: keys 30 days after their expiry, expired codes, throttle marks, freed addresses, tombstones of
+ * Removes expired rows: keys 30 days after their expiry, expired codes, throttle marks, counts of
+ * sign-in keys, freed addresses, tombstones of
  * pods without references, old entries of the audit log.
  */
 export function sweepHourly(timers: GatewayTimers, deps: SweepOptions): void {
@@ -43,6 +44,7 @@ returning 1 as gone`)
 
 const FORGET_CODES = forget('verification_codes', 'id', 'expires_at')
 const FORGET_CODE_MAILS = forget('code_mails', 'id', 'created_at')
+const FORGET_COUNTED_KEYS = forget('counted_sign_in_keys', 'credential_id', 'minted_at')
 const FORGET_ADDRESSES = forget('retired_addresses', 'address', 'until')
 const FORGET_AUDIT = forget('audit_entries', 'position', 'at')
 
@@ -67,6 +69,7 @@ async function sweep(tx: Tx, { events, auditMs }: SweepOptions, now: Date): Prom
   const forgotten = [
     await tx.query(FORGET_CODES, before(0), ROWS),
     await tx.query(FORGET_CODE_MAILS, before(DAY_MS), ROWS),
+    await tx.query(FORGET_COUNTED_KEYS, before(2 * DAY_MS), ROWS),
     await tx.query(FORGET_ADDRESSES, before(0), ROWS),
     await tx.query(FORGET_PODS, ROWS),
     await tx.query(FORGET_AUDIT, before(auditMs), ROWS),

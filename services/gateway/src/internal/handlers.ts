@@ -1,11 +1,16 @@
+import { KeyedMutex } from '@restante/service/concurrency'
 import { sql } from '@restante/service/database'
 import type { InternalHandlers, ServiceClient } from '@restante/service/http'
 import { mailHuman } from '../agents/human-mail.ts'
+import type { Secrets } from '../credentials/secrets.ts'
 import { countInboxesOn } from '../domains/inboxes-on.ts'
 import { confirmFor } from '../edge/access/confirmation.ts'
 import { sendingInbox } from '../edge/access/scope.ts'
 import { resolveRecipients } from '../inboxes/recipients.ts'
 import { suspendForReputation } from '../organizations/suspension.ts'
+import { activateSignInKey, cancelSignInKey } from '../sign-in/activate.ts'
+import { getSignInFacts } from '../sign-in/facts.ts'
+import { mintSignInKey } from '../sign-in/mint.ts'
 import type { Db } from '../storage/database.ts'
 import type { TenancyEvents } from '../tenancy/events.ts'
 import { domainRights } from './domain-rights.ts'
@@ -18,13 +23,18 @@ select id from credentials where id = any($1::uuid[]) and (expires_at is null or
 export interface InternalOptions {
   readonly db: Db
   readonly events: TenancyEvents
+  readonly secrets: Secrets
   readonly mailSend: ServiceClient<'gateway'>
+  /** Most live keys of an organization that has no limit of its own. */
+  readonly credentialLimit: number
   /** Most domains of an organization that has no limit of its own. */
   readonly domainLimit: number
 }
 
 /** What other services ask about organizations, pods, inboxes and keys. */
-export function internalHandlers({ db, events, mailSend, domainLimit }: InternalOptions): InternalHandlers<'gateway'> {
+export function internalHandlers(options: InternalOptions): InternalHandlers<'gateway'> {
+  const { db, events, secrets, mailSend, domainLimit } = options
+  const signIn = { ...options, turns: new KeyedMutex() }
   return {
     'gateway.resolveRecipients': async ({ body }) => ({ recipients: await resolveRecipients(db, body.addresses) }),
     'gateway.snapshotTenancy': async ({ body }) => snapshotTenancy(db, body.after, body.limit),
@@ -42,13 +52,9 @@ export function internalHandlers({ db, events, mailSend, domainLimit }: Internal
       const rows = await db.query(LIVE, body.credential_ids)
       return { live: rows.map((row) => row.id) }
     },
-    'gateway.mintSignInKey': unbuilt,
-    'gateway.activateSignInKey': unbuilt,
-    'gateway.cancelSignInKey': unbuilt,
-    'gateway.getSignInFacts': unbuilt,
+    'gateway.mintSignInKey': ({ body }) => mintSignInKey(signIn, body),
+    'gateway.activateSignInKey': ({ body }) => activateSignInKey(signIn, body),
+    'gateway.cancelSignInKey': ({ body }) => cancelSignInKey(signIn, body),
+    'gateway.getSignInFacts': ({ body }) => getSignInFacts(db, secrets, body),
   }
-}
-
-const unbuilt = (): never => {
-  throw new Error('not built yet')
 }

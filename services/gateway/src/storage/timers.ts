@@ -10,6 +10,8 @@ export interface GatewayTimerKinds {
   'organization-deletion': Record<string, never>
   /** Begins the deletion of inactive unverified organizations. One timer, which reschedules itself. */
   'inactive-organizations': Record<string, never>
+  /** Deletes sign-in keys that were not proven in time. One timer, which reschedules itself. */
+  'pending-sign-in-keys': Record<string, never>
   /** Removes expired rows. One timer, which reschedules itself. */
   sweep: Record<string, never>
 }

@@ -46,6 +46,7 @@ export function credentialState(row: Credential): CredentialState {
     version: row.version,
     type: row.type === 'public_key' ? 'public_key' : 'bearer',
     tier: tierOf(row),
+    ...signInStatus(row),
     ...(row.podId === null ? {} : { pod_id: row.podId }),
     ...(row.inboxUid === null ? {} : { inbox_uid: row.inboxUid }),
     name: row.name,
@@ -56,6 +57,11 @@ export function credentialState(row: Credential): CredentialState {
     ...(row.expiresAt === null ? {} : { expires_at: row.expiresAt.toISOString() }),
     ...times(row),
   }
+}
+
+/** Absent unless it is a sign-in key. */
+function signInStatus({ signInStatus: status }: Credential): Pick<CredentialState, 'sign_in_status'> {
+  return status === 'pending' || status === 'active' ? { sign_in_status: status } : {}
 }
 
 /** The tier follows from the scope that the credential is bound to; a database check ensures that both agree. */

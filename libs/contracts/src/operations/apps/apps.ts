@@ -63,7 +63,7 @@ const CONNECT = {
   method: 'POST',
   permission: 'app_connect',
   alsoNeeds: ['app_share_owner'],
-  idempotencyKey: true,
+  idempotencyKey: 'connect',
   status: 202,
   errors: ['limit_exceeded', 'conflict', 'forbidden', 'not_found'],
   body: connectBody,

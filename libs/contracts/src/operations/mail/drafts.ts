@@ -126,7 +126,7 @@ export const draftOperations = group({
     path: '/drafts/{draft_id}/send',
     permission: 'draft_send',
     summary: 'Send a draft now; it is deleted when its message is accepted',
-    idempotencyKey: true,
+    idempotencyKey: 'send',
     errors: ['message_rejected', 'inbox_paused', 'domain_not_verified', 'conflict', 'unprocessable'],
     params,
     body: sendDraftBody,

@@ -18,7 +18,8 @@ const FIND = sql<SignerRow, [ids: readonly string[]]>(`
 select ${IDENTITY_COLUMNS}, c.public_key as "publicKey", c.fingerprint, c.created_by as "createdBy"
   from credentials c
   join organizations o on o.id = c.organization_id
- where c.id = any($1::uuid[]) and c.type = 'public_key' and c.fingerprint is not null and c.created_by is not null`)
+ where c.id = any($1::uuid[]) and c.type = 'public_key' and c.sign_in_status is null
+   and c.fingerprint is not null and c.created_by is not null`)
 
 /** The holder of a registered public key, and the key for verifying its signatures. */
 export interface Signer extends Verifier {
@@ -27,7 +28,7 @@ export interface Signer extends Verifier {
 
 /**
  * The registered keys with the given ids (UUIDs in lower case), as they are now: nothing is cached, so a revocation
- * takes effect at once.
+ * takes effect at once. A sign-in key signs no requests (apps 1).
  */
 export async function findSigners(db: Queryable, keyIds: readonly string[]): Promise<ReadonlyMap<string, Signer>> {
   const rows = await db.query(FIND, keyIds)
