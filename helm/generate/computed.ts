@@ -12,6 +12,7 @@ export const COMPUTED: ReadonlySet<string> = new Set([
   'INTERNAL_ON_PUBLIC_PORT',
   'TRACKING_HTTPS_PORT',
   'TRACKING_HTTP_PORT',
+  'AUTH_PORT',
   'SMTP_PORT',
   'SMTP_HOST',
   'SMTP_TLS_CERT',

@@ -9,6 +9,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   BLOB_STORE: 's3://sample/blobs',
   OPERATOR_ADDRESS: 'operator@example.com',
   INTERNAL_PORT: '3100',
+  AUTH_BASE: 'https://signin.invalid',
 }
 
 /**

@@ -51,6 +51,9 @@ The named ports of a component as a JSON object: (dict "root" $ "component" comp
 {{- $_ := set $ports "track-http" 3080 -}}
 {{- end -}}
 {{- end -}}
+{{- if eq $c.service "apps-signin" -}}
+{{- $_ := set $ports "sign-in" 3100 -}}
+{{- end -}}
 {{- if and (eq $c.service "mail-ingest") (has $c.role (list "" "smtp")) -}}
 {{- $_ := set $ports "smtp" 2525 -}}
 {{- end -}}

@@ -87,8 +87,8 @@
   from:
     {{- include "restante.servicePeers" (dict "root" $root "services" $c.described.calledBy) | trim | nindent 4 }}
 {{- end }}
-{{- if eq $c.service "gateway" }}
-- ports: [{ port: http, protocol: TCP }]
+{{- range $public := ternary (list "http") (ternary (list "sign-in") list (eq $c.service "apps-signin")) (eq $c.service "gateway") }}
+- ports: [{ port: {{ $public }}, protocol: TCP }]
   {{- with $policy.apiFrom }}
   from:
     {{- toYaml . | nindent 4 }}

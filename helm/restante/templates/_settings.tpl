@@ -37,7 +37,7 @@ installation go to the services that declare them; what the chart knows itself i
 {{- $c := .component -}}
 {{- $fullname := include "restante.fullname" $root -}}
 {{- $ports := include "restante.ports" . | fromJson -}}
-{{- $computed := dict "PORT" (toString (index $ports "http")) "METRICS_PORT" (toString (index $ports "metrics")) "SMTP_PORT" "2525" -}}
+{{- $computed := dict "PORT" (toString (index $ports "http")) "METRICS_PORT" (toString (index $ports "metrics")) "SMTP_PORT" "2525" "AUTH_PORT" "3100" -}}
 {{- range $peer, $described := (include "restante.described" $root | fromJson).services -}}
 {{- $port := ternary 3100 (int $described.port) (eq $peer "gateway") -}}
 {{- $_ := set $computed (printf "%s_URL" ($peer | upper | replace "-" "_")) (printf "http://%s-%s:%d" $fullname $peer $port) -}}

@@ -46,7 +46,12 @@ function coversScopes({ given_by, scopes }: RememberedConsent, requested: readon
 
 /** Whether a sign-in asks for facts about the human owner. */
 export function asksOwner(scopes: readonly SignInScope[]): boolean {
-  return OWNER_SCOPES.some((scope) => scopes.includes(scope))
+  return scopes.some(isOwnerScope)
+}
+
+/** Whether a scope releases facts about the human owner. */
+export function isOwnerScope(scope: SignInScope): boolean {
+  return OWNER_SCOPES.some((one) => one === scope)
 }
 
 function equals(a: Uint8Array | null, b: Uint8Array): boolean {

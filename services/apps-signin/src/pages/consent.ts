@@ -6,24 +6,26 @@ import { appCard, appName, policyLinks, requestId, value, valueList } from './pa
 import { ended, expired, FAILED, renderStates } from './states.ts'
 
 /** The question whether an app may have the values that are shown (apps 7.3). */
-export function consentPage({ app, jti, address, values, disclosure }: ConsentData): RenderedPage {
+export function consentPage({ app, jti, address, values, disclosure, shown }: ConsentData): RenderedPage {
   const ask = {
     name: 'ask',
     heading: `Sign in to ${appName(app)}?`,
     content: `${appCard(app)}
-<p>The app asks to sign ${value(address)} in. It gets exactly this:</p>
+<p>The app asks to sign in this inbox:</p>
+<p class="account">${value(address)}</p>
+<p>It gets exactly this:</p>
 ${valueList(values)}
 ${disclosureBox(app, disclosure)}
 ${policyLinks(app)}
 ${decision('')}
-<p class="faint">The answer is remembered for 180 days after the last sign-in. You are asked again when the app asks for something else.</p>
+<p class="faint">Once allowed, you are not asked again until 180 days after the last sign-in, or until the app asks for something else.</p>
 ${requestId(jti)}`,
   }
   return renderPage({
     status: 200,
     title: `Sign in to ${app.name ?? app.host}?`,
     content: renderStates([ask, expired(app), ended(app), FAILED]),
-    script: { name: 'decision.js', data: { kind: 'consent', jti } },
+    script: { name: 'decision.js', data: { kind: 'consent', jti, shown } },
   })
 }
 

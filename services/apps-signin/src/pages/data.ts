@@ -40,14 +40,14 @@ export interface EnrollmentData {
 
 /** The values that an app gets, by their claims (apps 6.2); those that are absent are not shared. */
 export interface SharedValues {
-  readonly sub?: string
-  readonly email?: string
-  readonly name?: string
-  readonly preferred_username?: string
-  readonly org?: string
-  readonly owner_sub?: string
-  readonly owner_name?: string
-  readonly owner_email?: string
+  readonly sub?: string | undefined
+  readonly email?: string | undefined
+  readonly name?: string | undefined
+  readonly preferred_username?: string | undefined
+  readonly org?: string | undefined
+  readonly owner_sub?: string | undefined
+  readonly owner_name?: string | undefined
+  readonly owner_email?: string | undefined
 }
 
 /** The question whether an app may have the values (apps 7.3). */
@@ -58,6 +58,8 @@ export interface ConsentData {
   readonly values: SharedValues
   /** Markdown of the app. */
   readonly disclosure: string | null
+  /** Names everything that the page shows; the answer returns it. */
+  readonly shown: string
 }
 
 /** The same question to the human owner, about the owner's own values. */

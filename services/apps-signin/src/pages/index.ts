@@ -8,7 +8,7 @@
  * - `POST /v0/enroll/finish {enrollment_id, public_key, proof}` answers 204.
  * - `POST /v0/authorize/sign {jti, assertion}` answers `{next}`; 401 makes the browser forget that key.
  * - `POST /v0/authorize/decline {jti, reason: "no_key"}` answers `{location}`.
- * - `POST /v0/authorize/consent {jti, allow}` answers `{location}`.
+ * - `POST /v0/authorize/consent {jti, allow, shown}` answers `{location}`: the same page again if what it shows has changed.
  * - `POST /owner/decide {token, allow}` answers 2xx; then the page loads `/owner/{token}` again, which shows what was
  *   decided.
  *

@@ -3,14 +3,16 @@ import { data, fail, go, localizeTimes, show } from './view.js'
 
 /** @import { Answer } from './server.js' */
 
-const { kind, jti = '', token = '' } = data
+const { kind, jti = '', shown = '', token = '' } = data
 const ownPage = `/owner/${encodeURIComponent(token)}`
 /** @type {NodeListOf<HTMLButtonElement>} */
 const buttons = document.querySelectorAll('[data-allow]')
 
 /** @param {boolean} allow @returns {Promise<Answer>} */
 function send(allow) {
-  return kind === 'owner' ? call('/owner/decide', { token, allow }) : call('/v0/authorize/consent', { jti, allow })
+  return kind === 'owner'
+    ? call('/owner/decide', { token, allow })
+    : call('/v0/authorize/consent', { jti, allow, shown })
 }
 
 /** One answer at a time: the second of two clicks finds the buttons disabled. @param {boolean} allow */
