@@ -1,5 +1,6 @@
 import { defineService, runService } from '@restante/kit'
 import { configuration } from './config.ts'
+import { openProvider } from './open-provider.ts'
 import { openRoutes } from './open-routes.ts'
 
 /** Sign-in of inboxes to third-party apps: the catalog, accounts, the OpenID provider and its pages. */
@@ -7,6 +8,7 @@ export const service = defineService({
   configuration,
   assemble(kit, config) {
     openRoutes(kit, config)
+    openProvider(kit, config)
   },
 })
 
