@@ -12,9 +12,9 @@ const variables = z.object({
   TRUSTED_PROXIES: env
     .networks()
     .describe(
-      'Addresses and networks (CIDR) of the proxies in front of AUTH_PORT, from which X-Forwarded-For is trusted. Without it all clients of a proxy count as one client. HTTP_PEER_CONNECTIONS does not apply to them',
+      'Addresses and networks (CIDR) of the proxies in front of AUTH_PORT, from which X-Forwarded-For is trusted. Without it all clients of a proxy count as one client. AUTH_PEER_CONNECTIONS does not apply to them',
     ),
-  HTTP_PEER_CONNECTIONS: env
+  AUTH_PEER_CONNECTIONS: env
     .integer(2_000)
     .describe(
       'Concurrent connections of one client address to AUTH_PORT. TRUSTED_PROXIES are exempt, so list every proxy there: all clients of any other proxy count as one',
@@ -39,7 +39,7 @@ export const configuration = configurationOf('apps-signin', { peers: ['gateway']
       authBase: new URL(given.AUTH_BASE).origin,
       authPort: given.AUTH_PORT,
       trustedProxies: given.TRUSTED_PROXIES,
-      peerConnections: given.HTTP_PEER_CONNECTIONS,
+      peerConnections: given.AUTH_PEER_CONNECTIONS,
       subjectSecret: given.SUBJECT_SECRET,
       previousEncryptionKeys: given.PREVIOUS_ENCRYPTION_KEYS,
       openClients: given.OPEN_CLIENTS,
