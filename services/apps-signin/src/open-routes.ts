@@ -5,7 +5,7 @@ import { accountRoutes } from './accounts/routes.ts'
 import { catalogRoutes } from './catalog/routes.ts'
 import type { configuration } from './config.ts'
 import { openFlow } from './open-flow.ts'
-import { openPublic } from './open-public.ts'
+import { openProvider } from './open-provider.ts'
 import { operatorRoutes } from './operator/routes.ts'
 import { tenancyRoutes } from './tenancy/open-tenancy.ts'
 
@@ -20,8 +20,8 @@ export function openRoutes(
   const flow = openFlow(kit, config)
   kit.serve({
     callerKey: config.callerKey,
-    handlers: { ...flow.handlers, ...catalogRoutes({ db, cursors }), ...accountRoutes({ db, outbox, cursors }) },
+    handlers: { ...catalogRoutes({ db, cursors }), ...accountRoutes({ db, outbox, cursors }), ...flow.handlers },
     internal: { ...operatorRoutes({ db, log }), ...tenancyRoutes(tenancy, { kafka, db, log }) },
   })
-  openPublic(kit, config, flow.publicRoutes)
+  openProvider(kit, config, flow)
 }
