@@ -1,5 +1,6 @@
 import { waitFor } from '@restante/testkit'
 import type { Endpoints } from '../stack/endpoints.ts'
+import type { Sources } from '../stack/sources.ts'
 import { newDomainName } from '../support/organizations.ts'
 import type { OutsidePeer } from '../support/peers.ts'
 import { eventAbout, openStream } from '../support/streams.ts'
@@ -103,7 +104,7 @@ async function useDomains({ tenant }: Bystander): Promise<void> {
 }
 
 /** Leaves what `useEverything` deletes again, so that migrations meet rows of it. */
-export async function leaveRows({ tenant, peer }: Bystander): Promise<void> {
+export async function leaveRows({ endpoints, tenant, peer }: Bystander, sources: Sources): Promise<void> {
   const { client } = tenant
   const { inboxId } = await client.inboxes.create({})
   await client.domains.create({ domain: newDomainName(), trackingEnabled: true })
@@ -114,4 +115,6 @@ export async function leaveRows({ tenant, peer }: Bystander): Promise<void> {
     text: 'In a year',
     attachments: [{ filename: 'a.txt', content: 'QQ==' }],
   })
+  const hold = ['queue', 'hold', '--destination', newDomainName()]
+  await sources.run('services/gateway/src/admin/main.ts', hold, endpoints.operator)
 }

@@ -56,5 +56,5 @@ async function replace({ system }: Installation, name: ServiceName, replica: num
   process.runFrom(to)
   process.supervise()
   await process.ready()
-  await system.routed(name, replica)
+  if (process.exists) await system.routed(name, replica)
 }

@@ -49,7 +49,13 @@ export class ServiceProcess {
     return this.#options.log
   }
 
+  /** Whether its release has the service. In place of one that came later nothing runs. */
+  get exists(): boolean {
+    return this.#sources.services.includes(this.name)
+  }
+
   start(): void {
+    if (!this.exists) return
     const { name, environment, log, nodeArguments = [] } = this.#options
     const output = openSync(log, 'a')
     const [program, ...args] = this.#sources.command(`services/${name}/src/main.ts`, nodeArguments)
@@ -85,6 +91,7 @@ export class ServiceProcess {
 
   /** Resolves when the process is ready. @throws Error with the end of its log when it dies instead. */
   async ready(): Promise<void> {
+    if (!this.exists) return
     const url = `http://127.0.0.1:${this.#options.environment['PORT']}/readyz`
     await waitFor(
       async () => {

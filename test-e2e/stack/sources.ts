@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { SERVICES, type ServiceName } from '@restante/contracts/vocabulary'
 import { run } from '@restante/local/processes.ts'
@@ -13,10 +14,13 @@ type Environment = Readonly<Record<string, string>>
 export class Sources {
   readonly name: string
   readonly folder: string
+  /** The services that it has; later releases may have more. */
+  readonly services: readonly ServiceName[]
 
   constructor(name: string, folder: string) {
     this.name = name
     this.folder = folder
+    this.services = SERVICES.filter((service) => existsSync(path.join(folder, 'services', service)))
   }
 
   /** The command that runs a main file of the release as its image does. */
@@ -35,7 +39,7 @@ export class Sources {
   /** Does what precedes the start of its services: migrates the databases, and creates or corrects the topics. */
   async prepare(resources: Pick<Resources, 'databases' | 'urls' | 'topicPrefix'>): Promise<void> {
     await this.ensureTopics(resources)
-    for (const service of SERVICES) await this.migrate(service, resources.databases[service])
+    for (const service of this.services) await this.migrate(service, resources.databases[service])
   }
 
   migrate(service: ServiceName, databaseUrl: string): Promise<string> {
