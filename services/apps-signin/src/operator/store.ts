@@ -1,5 +1,6 @@
 import type { AppSettings, RegisteredApp } from '@restante/contracts/internal'
 import { type Queryable, sql, type Tx } from '@restante/service/database'
+import { nameKey } from '../apps/name-keys.ts'
 import { type SecretRow, secretsOf } from '../apps/secrets.ts'
 import { slugKey } from '../apps/slugs.ts'
 import { APP_COLUMNS, type AppRow } from '../apps/store.ts'
@@ -49,19 +50,20 @@ type Values = [
   signUpLimit: number | null,
   disclosure: string | null,
   disclosureVersion: number,
+  nameKey: string,
 ]
 const INSERT = sql<AppRow, Values>(
   `insert into apps (id, client_id, name, description, logo_url, terms_url, privacy_url, categories, slug, slug_key,
      listed, native, redirect_uris, initiate_login_uri, scopes, token_endpoint_auth_method, owner_signup_limit, disclosure,
-     disclosure_version)
-   values ($1, $1::uuid::text, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+     disclosure_version, name_key)
+   values ($1, $1::uuid::text, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
    returning ${APP_COLUMNS}`,
 )
 const UPDATE = sql<AppRow, Values>(
   `update apps set name = $2, description = $3, logo_url = $4, terms_url = $5, privacy_url = $6, categories = $7,
      slug = $8, slug_key = $9, listed = $10, native = $11, redirect_uris = $12, initiate_login_uri = $13, scopes = $14,
      token_endpoint_auth_method = $15, owner_signup_limit = $16, disclosure = $17, disclosure_version = $18,
-     updated_at = now()
+     name_key = $19, updated_at = now()
    where id = $1 returning ${APP_COLUMNS}`,
 )
 
@@ -84,6 +86,7 @@ export async function storeApp(tx: Tx, how: 'insert' | 'update', id: string, giv
     given.owner_signup_limit,
     given.disclosure,
     given.disclosure_version,
+    nameKey(given.name),
   )
   if (row === undefined) throw new Error('the app that was just stored was not found')
   return row

@@ -4,6 +4,7 @@ CREATE TABLE "apps" (
     "kind" TEXT NOT NULL DEFAULT 'registered',
     "client_id" TEXT NOT NULL,
     "name" TEXT,
+    "name_key" TEXT NOT NULL DEFAULT '',
     "description" TEXT,
     "logo_url" TEXT,
     "terms_url" TEXT,
