@@ -45,7 +45,8 @@ async function use(key) {
  * @param {() => unknown} retry
  */
 function refused(answer, retry) {
-  if (answer.status === 409) return go(continueAt)
+  // Decided elsewhere, or bound to another inbox by its agent: how far it is, the server knows.
+  if (answer.status === 409) return run(wait)
   if ([401, 404, 410].includes(answer.status)) return show('expired')
   return fail(reasonOf(answer), () => run(mayPass(answer) ? retry : wait))
 }
