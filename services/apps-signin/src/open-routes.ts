@@ -4,9 +4,10 @@ import type { Tenancy } from '@restante/tenancy'
 import { accountRoutes } from './accounts/routes.ts'
 import { catalogRoutes } from './catalog/routes.ts'
 import type { configuration } from './config.ts'
+import { openFlow } from './open-flow.ts'
+import { openPublic } from './open-public.ts'
 import { operatorRoutes } from './operator/routes.ts'
 import { tenancyRoutes } from './tenancy/open-tenancy.ts'
-import { unbuiltHandlers } from './unbuilt.ts'
 
 /** Serves the operations on apps and accounts, and what the gateway and its operator ask. */
 export function openRoutes(
@@ -16,9 +17,11 @@ export function openRoutes(
 ): void {
   const { db, kafka, log, outbox } = kit
   const cursors = new Cursors(config.cursorSecret)
+  const flow = openFlow(kit, config)
   kit.serve({
     callerKey: config.callerKey,
-    handlers: { ...unbuiltHandlers, ...catalogRoutes({ db, cursors }), ...accountRoutes({ db, outbox, cursors }) },
+    handlers: { ...catalogRoutes({ db, cursors }), ...accountRoutes({ db, outbox, cursors }), ...flow.handlers },
     internal: { ...operatorRoutes({ db, log }), ...tenancyRoutes(tenancy, { kafka, db, log }) },
   })
+  openPublic(kit, config, flow.publicRoutes)
 }

@@ -16,7 +16,7 @@ interface Granted {
  */
 export function scopesNow(granted: Granted, client: Client, { credential }: SignInFacts): readonly SignInScope[] {
   const shares = granted.owner_approved || credential?.app_share_owner === true
-  return granted.scopes.filter((scope) => client.scopes.includes(scope) && (shares || !isOwnerScope(scope)))
+  return granted.scopes.filter((scope) => mayAsk(client, scope) && (shares || !isOwnerScope(scope)))
 }
 
 /** The owner whose facts were allowed to go out; undefined as soon as another one, or none, is attached. */
@@ -25,6 +25,12 @@ export function ownerNow({ owner_hash: allowed }: Granted, { owner }: SignInFact
   return Buffer.compare(hashOf(owner.id), allowed) === 0 ? owner : undefined
 }
 
-function isOwnerScope(scope: SignInScope): boolean {
+/** Whether a client may ask for a scope. `openid` makes a request a sign-in, so no app lacks it. */
+export function mayAsk(client: Client, scope: SignInScope): boolean {
+  return scope === 'openid' || client.scopes.includes(scope)
+}
+
+/** Whether a scope releases facts about the owner. */
+export function isOwnerScope(scope: SignInScope): boolean {
   return OWNER_SCOPES.some((one) => one === scope)
 }

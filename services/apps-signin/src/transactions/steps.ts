@@ -87,21 +87,6 @@ export async function approve(
   return approved
 }
 
-const SHOW_OWNER = sql<Transaction, [jti: string, ownerHash: Uint8Array]>(
-  `update transactions set owner_hash = $2 where jti = $1 and owner_hash is null and ${UNDECIDED} returning ${COLUMNS}`,
-)
-
-/**
- * Records whose facts a page is about to show. From then on no other owner's facts are released by this sign-in: a person
- * who allows it has seen these.
- */
-export async function showOwner(
-  on: Queryable,
-  { jti, ownerHash }: { readonly jti: string; readonly ownerHash: Uint8Array },
-): Promise<void> {
-  await on.query(SHOW_OWNER, jti, ownerHash)
-}
-
 const CONSENT = sql<Transaction, [jti: string, ownerHash: Uint8Array | null]>(
   `update transactions set consented_at = now(), owner_hash = coalesce($2, owner_hash)
    where jti = $1 and approved_at is not null and consented_at is null

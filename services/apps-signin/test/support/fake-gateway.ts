@@ -23,6 +23,7 @@ const ASKED = [
   'gateway.activateSignInKey',
   'gateway.cancelSignInKey',
   'gateway.getSignInFacts',
+  'gateway.lookupInboxes',
   'gateway.mailHuman',
 ] as const
 type Asked = (typeof ASKED)[number]
@@ -42,7 +43,7 @@ export class FakeGateway {
   readonly used: string[] = []
   readonly mails: InternalRequestOf<'gateway.mailHuman'>[] = []
   readonly calls: { readonly operation: string; readonly request: unknown }[] = []
-  /** Answers in place of the usual ones. */
+  /** Answers in place of the usual ones; one that throws is an outage. */
   answers: Partial<Answers> = {}
   url = ''
 
@@ -63,6 +64,14 @@ export class FakeGateway {
       return { cancelled: isPending && this.credentials.delete(api_key_id) }
     },
     'gateway.getSignInFacts': (request) => this.#facts(request),
+    'gateway.lookupInboxes': ({ organization_id, pod_id, inbox_uid, inboxes }) => {
+      const found = inboxes.flatMap((given) => {
+        const inbox = [...this.inboxes.values()].find((each) => isNamed(each, { address: given }))
+        const isIn = inbox?.organization_id === organization_id && (pod_id ?? inbox.pod_id) === inbox.pod_id
+        return isIn && (inbox_uid ?? inbox.inbox_uid) === inbox.inbox_uid ? [{ given, ...inbox }] : []
+      })
+      return { inboxes: found, pods: [] }
+    },
     'gateway.mailHuman': (request) => {
       const mailed = this.owners.has(request.organization_id)
       if (mailed) this.mails.push(request)
@@ -73,9 +82,10 @@ export class FakeGateway {
     const operation = ASKED.find((id) => internalOperations[id].path === request.url)
     const body: unknown = await json(request)
     this.calls.push({ operation: operation ?? '', request: body })
-    response.statusCode = operation ? 200 : 404
+    const answer = operation ? await this.#answer(operation, body).catch(() => undefined) : {}
+    response.statusCode = operation ? (answer === undefined ? 503 : 200) : 404
     response.setHeader('content-type', 'application/json')
-    response.end(JSON.stringify(operation ? await this.#answer(operation, body) : {}))
+    response.end(JSON.stringify(answer ?? {}))
   })
 
   async start(): Promise<this> {
