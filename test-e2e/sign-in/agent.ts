@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core'
+import { Api } from '../support/api.ts'
 import { codeFor } from '../support/mail.ts'
 import { signUp } from '../support/organizations.ts'
 import type { Suite } from '../support/suite.ts'
-import { Api } from '../support/api.ts'
 import { keyIn, newUsername } from '../support/tenants.ts'
 
 /** An agent with an inbox, and a key that may sign in. */

@@ -31,7 +31,9 @@ describeInBrowser('a link that an agent made', 'openid email profile', (suite) =
     // The second time nobody is asked: no page waits for anything.
     await page.goto(`${suite.app.base}/login?login_hint=${encodeURIComponent(agent.inboxId)}`)
     expect(await claimsAt(page)).toMatchObject({ sub: claims['sub'] })
-    const elsewhere = requested.filter((one) => !one.includes(system.endpoints.signInUrl) && !one.includes(suite.app.base))
+    const elsewhere = requested.filter(
+      (one) => !one.includes(system.endpoints.signInUrl) && !one.includes(suite.app.base),
+    )
     expect([elsewhere, complaints.filter((one) => !MAY_SHOW.test(one))]).toEqual([[], []])
     await page.context().close()
   }, 60_000)
