@@ -10,19 +10,18 @@ const BATCH = 1_000
 /** A PostgreSQL interval of so many milliseconds. */
 const interval = (ms: number): string => `interval '${ms} milliseconds'`
 const HOUR = 3_600_000
-const DAY = 24 * HOUR
 
 /**
  * Rows that nothing asks for any more. Sign-ins that have ended stay for an hour, so that a late step of one is told that
- * it expired, and a second use of a code is noticed for as long as its token lives. What was asked of owners stays for a
- * day, because it is counted.
+ * it expired, and a second use of a code is noticed for as long as its token lives.
  */
 const OVER: readonly (readonly [table: string, condition: string])[] = [
   ['tickets', `expires_at < now() - ${interval(HOUR)}`],
   ['connect_replays', 'expires_at < now()'],
   ['transactions', `expires_at < now() - ${interval(HOUR)}`],
   ['enrollments', `expires_at < now() - ${interval(HOUR)}`],
-  ['owner_approvals', `expires_at < now() - ${interval(DAY)}`],
+  ['owner_approvals', `expires_at < now() - ${interval(HOUR)}`],
+  ['owner_mails', `created_at < now() - ${interval(HOUR)}`],
   ['codes', `expires_at < now() - ${interval(HOUR)}`],
   ['access_tokens', 'expires_at < now()'],
   ['consents', `used_at < now() - ${interval(LIMITS.app.consent)}`],

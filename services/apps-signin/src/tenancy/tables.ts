@@ -14,5 +14,8 @@ export const INBOX_TABLES = [
   'accounts',
 ] as const
 
-/** Tables with rows of an organization beyond those of its inboxes. That an inbox has signed up outlives the inbox. */
-export const ORGANIZATION_TABLES = [...INBOX_TABLES, 'sign_ups', 'sign_up_limits'] as const
+/**
+ * Tables with rows of an organization beyond those of its inboxes. That an inbox has signed up, and that its owner was
+ * mailed, outlive the inbox.
+ */
+export const ORGANIZATION_TABLES = [...INBOX_TABLES, 'sign_ups', 'sign_up_limits', 'owner_mails'] as const
