@@ -1,7 +1,6 @@
 import { defineService, runService } from '@restante/kit'
 import { Ranking } from './catalog/ranks.ts'
 import { configuration } from './config.ts'
-import { openProvider } from './open-provider.ts'
 import { openRoutes } from './open-routes.ts'
 import { openTenancy } from './tenancy/open-tenancy.ts'
 import { ExpirySweeper } from './tenancy/sweeper.ts'
@@ -15,7 +14,6 @@ export const service = defineService({
     kit.use(new ExpirySweeper({ db, log }))
     const tenancy = kit.use(openTenancy({ kafka, db, log }))
     openRoutes(kit, config, tenancy)
-    openProvider(kit, config)
   },
 })
 

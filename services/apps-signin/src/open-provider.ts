@@ -4,15 +4,11 @@ import type { ConfigOf, KitOf } from '@restante/kit'
 import { ClientAddresses } from '@restante/service/connections'
 import { type Exchange, RawHttpError } from '@restante/service/http'
 import { KeyRing } from '@restante/service/secrets'
-import { Subjects } from './codes/claims.ts'
 import type { configuration } from './config.ts'
-import { OwnerLinks } from './consents/owner-links.ts'
-import { consentRoutes } from './consents/routes.ts'
-import { enrollmentRoutes } from './enrollment/routes.ts'
 import { dispatch } from './http/public-routes.ts'
 import { SigningKeyRotation, SigningKeys } from './keys/signing-keys.ts'
+import type { openFlow } from './open-flow.ts'
 import { pageRoutes } from './pages/index.ts'
-import type { ProviderOptions } from './provider/deps.ts'
 import { sendErrorPage } from './provider/error-page.ts'
 import { providerRoutes } from './provider/routes.ts'
 
@@ -20,37 +16,22 @@ type Kit = KitOf<typeof configuration>
 type Config = ConfigOf<typeof configuration>
 
 /** Serves the sign-in origin: the OpenID provider, its pages, and what their scripts ask. */
-export function openProvider(kit: Kit, config: Config): void {
+export function openProvider(kit: Kit, config: Config, flow: ReturnType<typeof openFlow>): void {
+  const { db, log } = kit
+  const { encryptionKey: current, previousEncryptionKeys: previous, publicUrl, signedApproval } = config
+  const ring = new KeyRing({ current, previous, purpose: 'signing keys' })
+  kit.use(new SigningKeyRotation({ db, ring, log }))
   const addresses = new ClientAddresses(config.trustedProxies)
-  const options = providerOptions(kit, config, (request) => addresses.of(request))
-  const routes = [...providerRoutes(options), ...consentRoutes(options), ...enrollmentRoutes(options), ...pageRoutes()]
+  const addressOf = (request: IncomingMessage) => addresses.of(request)
+  const keys = new SigningKeys({ db, ring })
+  const provider = providerRoutes({ ...flow.options, keys, publicUrl, signedApproval, addressOf })
   kit.listen({
     port: config.authPort,
     audience: 'public',
     headerBytes: LIMITS.request.headers,
     limits: { ...config.http.limits, peerConnections: config.peerConnections, isProxy: addresses.isProxy },
-    handle: withinUrl(dispatch(routes, sendErrorPage)),
+    handle: withinUrl(dispatch([...provider, ...flow.publicRoutes, ...pageRoutes()], sendErrorPage)),
   })
-}
-
-function providerOptions(kit: Kit, config: Config, addressOf: (request: IncomingMessage) => string): ProviderOptions {
-  const { db, log, outbox } = kit
-  const { authBase, publicUrl, openClients, signedApproval, encryptionKey, previousEncryptionKeys } = config
-  const ring = new KeyRing({ current: encryptionKey, previous: previousEncryptionKeys, purpose: 'signing keys' })
-  kit.use(new SigningKeyRotation({ db, ring, log }))
-  return {
-    db,
-    outbox,
-    gateway: kit.peer('gateway'),
-    keys: new SigningKeys({ db, ring }),
-    subjects: new Subjects(config.subjectSecret),
-    links: new OwnerLinks({ authBase, secret: encryptionKey }),
-    authBase,
-    publicUrl,
-    openClients,
-    signedApproval,
-    addressOf,
-  }
 }
 
 function withinUrl(handle: (exchange: Exchange) => Promise<void>): (exchange: Exchange) => Promise<void> {

@@ -21,7 +21,8 @@ const OVER: readonly (readonly [table: string, condition: string])[] = [
   ['transactions', `expires_at < now() - ${interval(HOUR)}`],
   ['enrollments', `expires_at < now() - ${interval(HOUR)}`],
   ['owner_approvals', `expires_at < now() - ${interval(HOUR)}`],
-  ['owner_mails', `created_at < now() - ${interval(HOUR)}`],
+  // Counted against a limit per hour.
+  ['owner_mails', `created_at < now() - ${interval(2 * HOUR)}`],
   ['codes', `expires_at < now() - ${interval(HOUR)}`],
   ['access_tokens', 'expires_at < now()'],
   ['consents', `used_at < now() - ${interval(LIMITS.app.consent)}`],

@@ -15,7 +15,7 @@ export const INBOX_TABLES = [
 ] as const
 
 /**
- * Tables with rows of an organization beyond those of its inboxes. That an inbox has signed up, and that its owner was
- * mailed, outlive the inbox.
+ * Tables with rows of an organization beyond those of its inboxes. That an inbox has
+ * signed up, and that its owner was mailed, is counted beyond its deletion.
  */
 export const ORGANIZATION_TABLES = [...INBOX_TABLES, 'sign_ups', 'sign_up_limits', 'owner_mails'] as const
