@@ -31,14 +31,6 @@ export const signIn = dashboard({
           runbooks: ['RestanteSignInErrors'],
         }),
         tile({
-          title: 'Signed in within the hour',
-          description: 'Codes that apps exchanged for tokens within an hour.',
-          unit: 'short',
-          queries: [
-            { expr: inAnHour('restante_sign_ins_total', { labels: 'outcome="exchanged"' }), legend: 'signed in' },
-          ],
-        }),
-        tile({
           title: 'Refused exchanges within the hour',
           description: 'Wrong secrets, wrong or used codes, and too many of them. Good: few.',
           unit: 'short',
