@@ -46,6 +46,7 @@ export interface Access {
 
 /** The resource of a path parameter, in the words of a 404. */
 const RESOURCES: Readonly<Record<string, string>> = {
+  account_id: 'Account',
   api_key_id: 'API key',
   attachment_id: 'Attachment',
   delivery_id: 'Delivery',
@@ -59,8 +60,14 @@ const RESOURCES: Readonly<Record<string, string>> = {
   domain_id: 'Domain',
 }
 
-/** Parameters of paths that name no resource, but one of a few words. */
-export const WORD_PARAMETERS: ReadonlySet<string> = new Set(['direction', 'type'])
+/** Parameters of paths that name nothing of an organization: one of a few words, or an app, which all may see. */
+export const WORD_PARAMETERS: ReadonlySet<string> = new Set(['direction', 'type', 'app_id'])
+
+/** Operations whose body names the inbox. */
+const INBOX_IN_BODY: ReadonlySet<string> = new Set(['apps.connect', 'providers.connect'])
+
+/** Permissions that no public key can have (identity 3.3). */
+const BEARER_ONLY: ReadonlySet<string> = new Set(['account_update'])
 
 const provisional: ReadonlySet<string> = new Set(PROVISIONAL_OPERATIONS)
 const denied: ReadonlySet<string> = new Set(DENIED_WHILE_UNVERIFIED)
@@ -132,7 +139,8 @@ function missingOf(operation: OperationDefinition, prefix: Tier, credential: Cre
   return holder?.own ? NOTHING_WHILE_UNVERIFIED : (resourcesOf(operation, prefix)[0] ?? '')
 }
 
-function holds({ permission }: OperationDefinition, { state }: Holder, permitted: boolean): boolean {
+function holds({ permission }: OperationDefinition, { state, signs }: Holder, permitted: boolean): boolean {
+  if (signs && BEARER_ONLY.has(permission)) return false
   if (permission === 'any' || permission === 'organization_read') return true
   if (permission === 'agent_verify') return state === 'unverified'
   return permitted && !(state === 'unverified' && denied.has(permission))
@@ -146,7 +154,8 @@ export function namesResource(operation: OperationDefinition): boolean {
 /** The resources in the path below a prefix, in order. */
 function resourcesOf(operation: OperationDefinition, prefix: Tier): string[] {
   const path = pathsOf(operation).find(({ tier }) => tier === prefix)?.path ?? operation.path
-  const names = pathParameters(path).filter((name) => !WORD_PARAMETERS.has(name))
+  const inPath = pathParameters(path).filter((name) => !WORD_PARAMETERS.has(name))
+  const names = INBOX_IN_BODY.has(operation.id) ? [...inPath, 'inbox_id'] : inPath
   return names.map((name) => {
     const resource = RESOURCES[name]
     if (resource === undefined) throw new Error(`say in access.ts what {${name}} of ${operation.id} names`)
