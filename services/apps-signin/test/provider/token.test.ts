@@ -70,3 +70,78 @@ describe('the exchange of a code', () => {
     expect(account).toEqual({ sign_in_count: 1 })
   })
 })
+
+describe('a code', () => {
+  it.each([
+    ['another redirect URI', { redirect_uri: 'https://app.example/other' }],
+    ['another verifier', { code_verifier: 'x'.repeat(43) }],
+    ['another code', { code: 'x'.repeat(43) }],
+    ['a malformed code', { code: 'x' }],
+  ])('is invalid with %s, and stays good for its own request', async (_, overrides) => {
+    const { signer, party } = await scene()
+    const code = await party.code(signer)
+    const { status, body } = await party.exchange(code, overrides)
+    expect([status, body]).toEqual([400, { error: 'invalid_grant', error_description: expect.any(String) }])
+    expect((await party.exchange(code)).status).toBe(200)
+  })
+
+  it('is invalid for another app', async () => {
+    const { signer, party } = await scene()
+    const other = await scene()
+    const code = await party.code(signer)
+    expect((await party.exchange(code, {}, other.party.basic())).body['error']).toBe('invalid_grant')
+    expect((await party.exchange(code)).status).toBe(200)
+  })
+
+  it('is invalid after a minute', async () => {
+    const { app, signer, party } = await scene()
+    const code = await party.code(signer)
+    await queryRows(fixture.db, 'update codes set expires_at = now() where client_id = $1', app.client_id)
+    expect((await party.exchange(code)).body['error']).toBe('invalid_grant')
+  })
+
+  it('revokes its token when it is sent a second time', async () => {
+    const { signer, party } = await scene()
+    const code = await party.code(signer)
+    const { body } = await party.exchange(code)
+    expect((await party.userInfo(body['access_token'])).status).toBe(200)
+    expect((await party.exchange(code)).body['error']).toBe('invalid_grant')
+    expect((await party.userInfo(body['access_token'])).status).toBe(401)
+  })
+
+  it.each([
+    ['its key was deleted', ({ signer }: Scene) => fixture.gateway.credentials.delete(signer.credential.api_key_id)],
+    ['its inbox was deleted', ({ signer }: Scene) => fixture.gateway.inboxes.delete(signer.inbox.inbox_uid)],
+    [
+      'its organization is suspended',
+      ({ signer }: Scene) => fixture.gateway.organizations.set(signer.tenant.id, 'suspended'),
+    ],
+  ])('is invalid when %s meanwhile', async (_, change) => {
+    const made = await scene()
+    const code = await made.party.code(made.signer)
+    change(made)
+    expect((await made.party.exchange(code)).body['error']).toBe('invalid_grant')
+  })
+
+  it('is invalid when the account was disabled meanwhile, which leaves no token', async () => {
+    const { app, signer, party } = await scene()
+    await party.exchange(await party.code(signer))
+    const code = await party.code(signer)
+    await queryRows(fixture.db, 'update accounts set disabled_at = now() where app_id = $1', app.app_id)
+    expect((await party.exchange(code)).body['error']).toBe('invalid_grant')
+    expect(await countRows(fixture.db, 'access_tokens where client_id = $1', app.client_id)).toBe(1)
+  })
+
+  it('gives less when the app has lost a scope meanwhile, and nothing when the app was removed', async () => {
+    const { app, signer, party } = await scene()
+    const [code, later] = [await party.code(signer), await party.code(signer)]
+    const settings = { scopes: ['openid'] }
+    await fixture.internal('apps-signin.updateApp', { app_id: app.app_id, settings, operator: 'tester' })
+    const { body } = await party.exchange(code)
+    expect(body['scope']).toBe('openid')
+    expect((await party.userInfo(body['access_token'])).body).not.toHaveProperty('email')
+    await fixture.internal('apps-signin.removeApp', { app_id: app.app_id, operator: 'tester' })
+    expect((await party.exchange(later)).body['error']).toBe('invalid_client')
+    expect((await party.userInfo(body['access_token'])).status).toBe(401)
+  })
+})
