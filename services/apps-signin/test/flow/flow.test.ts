@@ -139,6 +139,32 @@ describe('a sign-in', () => {
     expect(info).toMatchObject({ owner_name: 'Olga Owner', owner_email: human, owner_email_verified: true })
   })
 
+  it('gives one key to a hundred browsers keys that are proven at once', async () => {
+    const { organization, inbox } = await scene()
+    const app = await stage.app()
+    const connect = () =>
+      fetch(`${stage.gateway.url}/v0/providers/${app.app_id}/connect`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${organization.key}`,
+          'content-type': 'application/json',
+          'idempotency-key': 'sign in, once!'.replaceAll(' ', '/'),
+        },
+        body: JSON.stringify({ inbox_id: inbox.address }),
+      }).then(async (response): Promise<Record<string, string>> => JSON.parse(await response.text()))
+    const { api_key_id, magic_url = '' } = await connect()
+    expect((await connect())['magic_url']).toBe(magic_url)
+    const browser = new Browser(stage.authBase)
+    const { body } = await browser.call('/v0/enroll/start', { ticket: magic_url.slice(-43) })
+    const keys = await Promise.all(Array.from({ length: 100 }, makeKey))
+    const bodies = await Promise.all(keys.map((key) => finishBody(stage.authBase, body, key)))
+    const answers = await Promise.all(bodies.map((each) => browser.call('/v0/enroll/finish', each)))
+    const winners = keys.filter((_, index) => answers[index]?.status === 204)
+    expect(winners).toHaveLength(1)
+    const stored = await stage.gateway.request(organization.key, 'GET', `/v0/api-keys/${api_key_id}`)
+    expect(stored).toMatchObject({ status: 'active', public_key: winners[0]?.jwk })
+  })
+
   it('issues one code however many tabs go on at once', async () => {
     const { organization, inbox } = await scene()
     const signIn = new SignIn(stage.authBase, await stage.app())
