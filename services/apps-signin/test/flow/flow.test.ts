@@ -162,7 +162,7 @@ describe('a sign-in', () => {
     const winners = keys.filter((_, index) => answers[index]?.status === 204)
     expect(winners).toHaveLength(1)
     const stored = await stage.gateway.request(organization.key, 'GET', `/v0/api-keys/${api_key_id}`)
-    expect(stored).toMatchObject({ status: 'active', public_key: winners[0]?.jwk })
+    expect(stored).toMatchObject({ status: 'active', public_key: { jwk: winners[0]?.jwk } })
   })
 
   it('issues one code however many tabs go on at once', async () => {
