@@ -73,6 +73,7 @@ function ownEnvironment(service: string, { settings, secretOf }: Place): Record<
         // Everything here listens on loopback.
         INTERNAL_ON_PUBLIC_PORT: 'true',
         INSTALLATION_SECRET: secretOf('installation secret'),
+        AUTH_BASE: `http://localhost:${settings.port('sign-in')}`,
         RATE_LIMIT_EXEMPT_LOOPBACK: 'true',
       }
     case 'mail-ingest':

@@ -20,7 +20,7 @@ export function openRoutes(
   const flow = openFlow(kit, config)
   kit.serve({
     callerKey: config.callerKey,
-    handlers: { ...catalogRoutes({ db, cursors }), ...accountRoutes({ db, outbox, cursors }), ...flow.handlers },
+    handlers: { ...flow.handlers, ...catalogRoutes({ db, cursors }), ...accountRoutes({ db, outbox, cursors }) },
     internal: { ...operatorRoutes({ db, log }), ...tenancyRoutes(tenancy, { kafka, db, log }) },
   })
   openProvider(kit, config, flow)

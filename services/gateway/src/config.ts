@@ -34,6 +34,10 @@ const variables = z.object({
     .list()
     .refine((urls) => urls.every((url) => URL.canParse(url)), { error: 'must be URLs' })
     .describe('Further URLs of the API, which signed requests may use as well'),
+  AUTH_BASE: env
+    .url()
+    .optional()
+    .describe('Origin of the sign-in pages, as apps-signin has it, to be named to agents; default: not named'),
   OPENAPI_FILE: env.string().optional().describe('OpenAPI document to serve; default: the one of this repository'),
 
   TRACKING_HTTPS_PORT: env
@@ -162,6 +166,7 @@ export const configuration = configurationOf('gateway', { peers: UPSTREAMS })
         settings: { ...ratesOf(given), exemptLoopback: exemptLoopback },
       },
       publicUrls: [publicUrl, ...given.OTHER_PUBLIC_URLS],
+      authBase: given.AUTH_BASE === undefined ? undefined : new URL(given.AUTH_BASE).origin,
       openapiFile: given.OPENAPI_FILE ?? REPOSITORY_OPENAPI,
       podLimit: given.POD_LIMIT,
       domainLimit: given.DOMAIN_LIMIT,

@@ -1,4 +1,5 @@
 import { defineService, runService } from '@restante/kit'
+import { accountsConsumer } from './audit/consumers.ts'
 import { configuration } from './config.ts'
 import { Secrets } from './credentials/secrets.ts'
 import { KeyLookup } from './edge/authentication/key-lookup.ts'
@@ -20,6 +21,7 @@ export const service = defineService({
     const secrets = new Secrets(config.credentials)
     const keys = new KeyLookup({ db, secrets, region, otherRegionUrl: config.otherRegionUrl })
     const events = new TenancyEvents(outbox, (organizationId) => keys.forget(organizationId))
+    kit.use(accountsConsumer(kit))
     const timers = openTimers(kit, config, { secrets, events })
     const handlers = ownOperations(kit, config, { secrets, events, timers })
     openEdge(kit, config, { keys, secrets, handlers, events })

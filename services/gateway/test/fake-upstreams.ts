@@ -114,7 +114,7 @@ export class FakeUpstreams {
 
   #queued(path: string, body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
     this.queueCalls.push({
-      path: path.replace(/^\/internal\/(delivery-queue|webhook-log|domains-operator|dmarc)\//, ''),
+      path: path.replace(/^\/internal\/(delivery-queue|webhook-log|domains-operator|dmarc|apps)\//, ''),
       body,
     })
     const answer = this.queueAnswers.shift()
@@ -197,6 +197,15 @@ export class FakeUpstreams {
       case '/internal/domains-operator/bar':
       case '/internal/domains-operator/check':
       case '/internal/dmarc/list':
+      case '/internal/apps/create':
+      case '/internal/apps/list':
+      case '/internal/apps/get':
+      case '/internal/apps/update':
+      case '/internal/apps/secrets/add':
+      case '/internal/apps/secrets/remove':
+      case '/internal/apps/remove':
+      case '/internal/apps/limits/set':
+      case '/internal/apps/limits/list':
       case '/internal/webhook-log/list':
       case '/internal/webhook-log/replay':
       case '/internal/webhook-log/replay-range':

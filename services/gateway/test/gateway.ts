@@ -13,6 +13,7 @@ import {
   type TestTopics,
 } from '@restante/testkit'
 import { Installation } from '../src/admin/checks/installation.ts'
+import { Apps } from '../src/admin/operator/apps.ts'
 import { DeliveryQueue } from '../src/admin/operator/delivery-queue.ts'
 import { Domains } from '../src/admin/operator/domains.ts'
 import { Operator } from '../src/admin/operator/operator.ts'
@@ -61,6 +62,8 @@ export interface TestGateway {
   readonly webhooks: WebhookLog
   /** The custom domains of the fake domains-dns, and the reports of the fake mail-ingest. */
   readonly domains: Domains
+  /** The apps of the fake apps-signin. */
+  readonly apps: Apps
   /** This gateway's database and Kafka, and the fakes of the other services. */
   readonly installation: Installation
   readonly topics: TestTopics
@@ -85,7 +88,7 @@ export async function startGateway(overrides: Record<string, string> = {}): Prom
   const redis = openRedis()
   const [database, kafkaTopics, behindUrl, port] = await Promise.all([
     createDatabase(path.resolve(import.meta.dirname, '..')),
-    createTopics([topics.tenancy]),
+    createTopics([topics.tenancy, topics['apps.accounts']]),
     behind.start(),
     freePort(),
   ])
@@ -100,6 +103,7 @@ export async function startGateway(overrides: Record<string, string> = {}): Prom
   const webhooks = new WebhookLog({ dispatcher: { url: behindUrl, key: PEER_KEY }, operator: 'tester' })
   const behindPeer = { url: behindUrl, key: PEER_KEY }
   const domains = new Domains({ domainsDns: behindPeer, mailIngest: behindPeer, operator: 'tester' })
+  const apps = new Apps({ appsSignin: behindPeer, operator: 'tester' })
   const { kafka, retiredAddressMs, addresses } = configOf(env)
   const installation = new Installation({
     database: { url: database.url },
@@ -121,6 +125,7 @@ export async function startGateway(overrides: Record<string, string> = {}): Prom
     queue,
     webhooks,
     domains,
+    apps,
     installation,
     topics: kafkaTopics,
     env,
@@ -147,6 +152,7 @@ export async function startGateway(overrides: Record<string, string> = {}): Prom
         queue.close(),
         webhooks.close(),
         domains.close(),
+        apps.close(),
         installation.close(),
         behind.stop(),
         redis.close(),

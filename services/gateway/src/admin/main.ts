@@ -1,7 +1,10 @@
 import { readEnvironment } from '@restante/service/configuration'
 import { Installation } from './checks/installation.ts'
+import { Apps } from './operator/apps.ts'
 import {
+  appsEnvironment,
   configure,
+  configureApps,
   configureDomains,
   configureInstallation,
   configureQueue,
@@ -24,6 +27,7 @@ async function main(words: readonly string[]): Promise<number> {
   let queue: DeliveryQueue | undefined
   let webhooks: WebhookLog | undefined
   let domains: Domains | undefined
+  let apps: Apps | undefined
   let installation: Installation | undefined
   const console = processConsole({
     operator() {
@@ -42,6 +46,10 @@ async function main(words: readonly string[]): Promise<number> {
       domains ??= new Domains(configureDomains(readEnvironment(domainsEnvironment, process.env)))
       return domains
     },
+    apps() {
+      apps ??= new Apps(configureApps(readEnvironment(appsEnvironment, process.env)))
+      return apps
+    },
     installation() {
       installation ??= new Installation(configureInstallation(process.env))
       return installation
@@ -50,7 +58,8 @@ async function main(words: readonly string[]): Promise<number> {
   try {
     return await execute(console, words)
   } finally {
-    await Promise.all([operator?.close(), queue?.close(), webhooks?.close(), domains?.close(), installation?.close()])
+    const opened = [operator, queue, webhooks, domains, apps, installation]
+    await Promise.all(opened.map((store) => store?.close()))
   }
 }
 

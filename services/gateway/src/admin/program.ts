@@ -3,6 +3,7 @@ import { ConfigurationError } from '@restante/service/configuration'
 import { ApiError, isInfrastructureError, messageOf, UpstreamError } from '@restante/service/errors'
 import { UpstreamRejectedError } from '@restante/service/http'
 import { addCheckCommand } from './check/command.ts'
+import { addAppCommands } from './commands/apps.ts'
 import { addAuditCommand } from './commands/audit.ts'
 import { addDomainCommands } from './commands/domains.ts'
 import { addKeyCommands } from './commands/keys.ts'
@@ -75,6 +76,7 @@ function program(console: Console): Command {
   addQueueCommands(root, console)
   addWebhookCommands(root, console)
   addDomainCommands(root, console)
+  addAppCommands(root, console)
   addCheckCommand(root, console)
   addSecretsCommand(root, console)
   return root

@@ -77,14 +77,14 @@ export async function changeHuman(
   tx: Tx,
   { events, timers }: { readonly events: TenancyEvents; readonly timers: GatewaySchedule },
   organization: Organization,
-  change: Pick<Organization, 'humanEmail'> & Partial<Pick<Organization, 'humanReplacements'>>,
+  change: Pick<Organization, 'humanEmail'> & Partial<Pick<Organization, 'humanName' | 'humanReplacements'>>,
   actor: Actor,
 ): Promise<void> {
   const code = await lockOwnCode(tx, organization.id)
   if (code !== undefined) await forgetCode(tx, timers, code)
   const waiting = { organizationId: organization.id, provisional: true }
   await revokeCredentials(tx, events, waiting, { actor, now: new Date(), because: 'human replaced' })
-  await changeOrganization(tx, events, organization, change, actor)
+  await changeOrganization(tx, events, organization, { humanName: null, ...change }, actor)
 }
 
 async function refuseKnownHuman(tx: Tx, human: string): Promise<void> {

@@ -6,7 +6,7 @@ import type { Actor } from './actor.ts'
 
 /**
  * The changes that the audit log records: every change of permissions, and of the organizations themselves (identity
- * 3.1), and domains that the operator bars from sending.
+ * 3.1), domains that the operator bars from sending, and sign-ins to apps.
  */
 export type AuditAction =
   | 'credential.created'
@@ -19,8 +19,18 @@ export type AuditAction =
   | 'organization.taken_over'
   | 'organization.deleting'
   | 'organization.deleted'
+  | SignInAction
+  | 'sign_up_limit.changed'
   | 'domain.barred'
   | 'domain.unbarred'
+
+/** What apps-signin reports of sign-ins to apps and of accounts (apps 10). */
+export type SignInAction =
+  | 'sign_in.approved'
+  | 'sign_in.refused'
+  | 'sign_in.completed'
+  | 'account.enabled'
+  | 'account.disabled'
 
 /** The event that caused the end of a key. */
 export type AuditCause =
@@ -40,6 +50,8 @@ export interface AuditChange {
   readonly organizationId: string
   /** The credential that is changed, if one is. */
   readonly credential?: Credential | undefined
+  /** Where something happened that changed no credential. */
+  readonly place?: { readonly podId: string; readonly inboxUid: string } | undefined
   readonly details?: { readonly before?: Facts; readonly after?: Facts; readonly because?: AuditCause } | undefined
 }
 
@@ -51,14 +63,14 @@ export async function recordAudit(tx: Tx, actor: Actor, at: Date, ...changes: re
   if (changes.length === 0) return
   const orm = await tx.orm()
   await orm.auditEntry.createMany({
-    data: changes.map(({ action, organizationId, credential, details }) => ({
+    data: changes.map(({ action, organizationId, credential, place, details }) => ({
       at,
       organizationId,
       actorKind: actor.kind,
       actorId: actor.id ?? null,
       requestId: actor.requestId ?? null,
       action,
-      ...(credential === undefined ? {} : bindingOf(credential)),
+      ...(credential === undefined ? place : bindingOf(credential)),
       details: { ...details },
     })),
   })
@@ -82,12 +94,13 @@ function publicKeyFacts({ fingerprint, clientId, signInStatus, signInFingerprint
   return { fingerprint: signInFingerprint, sign_in_status: signInStatus, created_by: createdBy }
 }
 
-/** The log records whether a human is attached; the address is deleted with the organization. */
+/** The log records whether a human is attached; the address and the name are deleted with the organization. */
 export function organizationFacts(row: Organization): Facts {
   return {
     status: row.status,
     authentication_type: row.authenticationType,
     human: row.humanEmail !== null,
+    human_name: row.humanName !== null,
     human_replacements: row.humanReplacements,
     inbox_limit: row.inboxLimit,
     domain_limit: row.domainLimit,

@@ -28,7 +28,10 @@ export async function beginDeletion(
   const code = await lockOwnCode(tx, id)
   if (code !== undefined) await forgetCode(tx, timers, code)
   const orm = await tx.orm()
-  await orm.organization.update({ where: { id }, data: { deletingAt: now, humanEmail: null, updatedAt: now } })
+  await orm.organization.update({
+    where: { id },
+    data: { deletingAt: now, humanEmail: null, humanName: null, updatedAt: now },
+  })
   const details = { before: organizationFacts(organization) }
   await recordAudit(tx, actor, now, { action: 'organization.deleting', organizationId: id, details })
   await timers.schedule(tx, { kind: 'organization-deletion', key: id, payload: {} })

@@ -26,6 +26,7 @@ export async function lockOrganization(tx: Tx, id: string): Promise<Organization
 export interface NewOrganization {
   readonly authenticationType?: 'agent_unverified'
   readonly humanEmail?: string | undefined
+  readonly humanName?: string | undefined
   readonly signUpSource?: string | undefined
   readonly signUpReferrer?: string | undefined
   readonly inboxLimit?: number | undefined
@@ -48,6 +49,7 @@ export async function createOrganization(
       id,
       authenticationType: given.authenticationType ?? null,
       humanEmail: given.humanEmail ?? null,
+      humanName: given.humanName ?? null,
       signUpSource: given.signUpSource ?? null,
       signUpReferrer: given.signUpReferrer ?? null,
       inboxLimit: given.inboxLimit ?? null,
@@ -75,6 +77,7 @@ export type OrganizationChange = Partial<
     | 'verifiedAt'
     | 'resumedAt'
     | 'humanEmail'
+    | 'humanName'
     | 'humanReplacements'
     | 'inboxLimit'
     | 'domainLimit'

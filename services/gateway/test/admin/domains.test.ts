@@ -1,5 +1,6 @@
 import { EXIT, execute } from '../../src/admin/program.ts'
 import { startGateway, type TestGateway } from '../gateway.ts'
+import { storesOf } from './stores.ts'
 
 const AT = '2026-11-22T01:46:01.654Z'
 const UID = '0b1f6f0e-7a0f-4c0a-9f6a-4a3a7f5d2c11'
@@ -50,11 +51,7 @@ describe('the operator’s commands on domains', () => {
     const [printed, said]: [string[], string[]] = [[], []]
     const code = await execute(
       {
-        operator: () => gateway.operator,
-        queue: () => gateway.queue,
-        webhooks: () => gateway.webhooks,
-        domains: () => gateway.domains,
-        installation: () => gateway.installation,
+        ...storesOf(gateway),
         print: (line) => printed.push(line),
         say: (line) => said.push(line),
         ask: async () => undefined,

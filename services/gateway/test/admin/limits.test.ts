@@ -2,6 +2,7 @@ import { EXIT, execute } from '../../src/admin/program.ts'
 import { sendingInbox } from '../../src/edge/access/scope.ts'
 import { callerOf } from '../fake-upstreams.ts'
 import { CALLER_KEY, startGateway, type TestGateway } from '../gateway.ts'
+import { storesOf } from './stores.ts'
 
 const HOUR = 3_600
 const DAY = 24 * HOUR
@@ -18,11 +19,7 @@ describe('the operator’s commands on limits of sends', () => {
     const [printed, said]: [string[], string[]] = [[], []]
     const code = await execute(
       {
-        operator: () => gateway.operator,
-        queue: () => gateway.queue,
-        webhooks: () => gateway.webhooks,
-        domains: () => gateway.domains,
-        installation: () => gateway.installation,
+        ...storesOf(gateway),
         print: (line) => printed.push(line),
         say: (line) => said.push(line),
         ask: async () => undefined,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { EXIT, execute } from '../../src/admin/program.ts'
 import { startGateway, type TestGateway } from '../gateway.ts'
+import { storesOf } from './stores.ts'
 
 const AT = '2026-11-22T01:46:01.654Z'
 const ORGANIZATION = randomUUID()
@@ -23,11 +24,7 @@ describe('the operator’s commands on the outbound queue', () => {
     const [printed, said]: [string[], string[]] = [[], []]
     const code = await execute(
       {
-        operator: () => gateway.operator,
-        queue: () => gateway.queue,
-        webhooks: () => gateway.webhooks,
-        domains: () => gateway.domains,
-        installation: () => gateway.installation,
+        ...storesOf(gateway),
         print: (line) => printed.push(line),
         say: (line) => said.push(line),
         ask: async (question) => {

@@ -32,6 +32,7 @@ async function attempt(...words: string[]) {
       queue: unused,
       webhooks: unused,
       domains: unused,
+      apps: unused,
       installation: unused,
       print: (line) => printed.push(line),
       say: (line) => said.push(line),

@@ -1,5 +1,6 @@
 import { EXIT, execute } from '../../src/admin/program.ts'
 import { startGateway, type TestGateway } from '../gateway.ts'
+import { storesOf } from './stores.ts'
 
 const AT = '2026-11-22T01:46:01.654Z'
 const WEBHOOK = `ep_${'a'.repeat(27)}`
@@ -30,11 +31,7 @@ describe('the operator’s commands on webhooks', () => {
     const [printed, said]: [string[], string[]] = [[], []]
     const code = await execute(
       {
-        operator: () => gateway.operator,
-        queue: () => gateway.queue,
-        webhooks: () => gateway.webhooks,
-        domains: () => gateway.domains,
-        installation: () => gateway.installation,
+        ...storesOf(gateway),
         print: (line) => printed.push(line),
         say: (line) => said.push(line),
         ask: async () => undefined,

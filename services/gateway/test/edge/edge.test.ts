@@ -29,6 +29,7 @@ describe('the public edge', () => {
       '/v0/inboxes/%E0%A4%A',
       '/docs/../secrets',
       '/docs/package.json',
+      '/.well-known/agentid-configuration',
     ])('404 for %s, before it asks for a key', async (path) => {
       const { statusCode, body } = await request(`${gateway.url}${path}`)
       expect(statusCode).toBe(404)
@@ -192,6 +193,20 @@ describe('the public edge', () => {
           expect([Number(headers['content-length']), headers.vary]).toEqual([bytes.length, 'Accept-Encoding'])
         }
         expect(gunzipSync(gzipped.bytes).equals(plain.bytes)).toBe(true)
+      },
+    )
+
+    it.each(['/.well-known/agentid-configuration', '/v0/.well-known/agentid-configuration'])(
+      'says at %s where agents sign in, to browsers too',
+      async (path) => {
+        const other = await gateway.another({ AUTH_BASE: 'https://signin.restante.test/' })
+        const { status, headers, body } = await other.as().get(path)
+        expect([status, headers.get('access-control-allow-origin')]).toEqual([200, '*'])
+        expect(body).toEqual({
+          issuer: 'https://signin.restante.test',
+          authorize_endpoint: 'https://api.restante.test/v0/inboxes/{inbox_id}/authorize',
+          connect_endpoint: 'https://api.restante.test/v0/apps/{app_id}/connect',
+        })
       },
     )
 

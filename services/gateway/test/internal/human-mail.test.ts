@@ -38,6 +38,21 @@ describe('gateway.mailHuman', () => {
     })
   })
 
+  it('mails for apps-signin, too', async () => {
+    const from = { from: 'apps-signin', to: 'gateway', url: gateway.url, key: PEER_KEY } as const
+    const signIn = new ServiceClient<'apps-signin'>(from)
+    const organization_id = await organizationOf(newHuman(), 'agent_verified')
+    const approval = {
+      id: randomUUID(),
+      organization_id,
+      subject: 'Share your address?',
+      text: 'https://signin.test/owner/t',
+    }
+    expect(await signIn.call('gateway.mailHuman', approval)).toEqual({ mailed: true })
+    expect(gateway.behind.systemMails.at(-1)).toMatchObject({ id: approval.id, text: approval.text })
+    await signIn.stop()
+  })
+
   it('mails nobody where the human is unverified, absent or cannot be mailed, and none of an unknown organization', async () => {
     const before = gateway.behind.systemMails.length
     expect(await mail(await organizationOf(newHuman(), 'agent_unverified'))).toEqual({ mailed: false })

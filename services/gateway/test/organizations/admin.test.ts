@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import { sql } from '@restante/service/database'
 import { serviceCommand } from '@restante/service/process'
 import { EXIT, execute } from '../../src/admin/program.ts'
+import { storesOf } from '../admin/stores.ts'
 import { startGateway, type TestGateway } from '../gateway.ts'
 
 const PROGRAM = path.resolve(import.meta.dirname, '../../src/admin/main.ts')
@@ -25,11 +26,7 @@ describe('the operator’s command line', () => {
     const [printed, said]: [string[], string[]] = [[], []]
     const code = await execute(
       {
-        operator: () => gateway.operator,
-        queue: () => gateway.queue,
-        webhooks: () => gateway.webhooks,
-        domains: () => gateway.domains,
-        installation: () => gateway.installation,
+        ...storesOf(gateway),
         print: (line) => printed.push(line),
         say: (line) => said.push(line),
         ask: async () => answer,

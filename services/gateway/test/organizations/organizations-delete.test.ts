@@ -6,6 +6,7 @@ import { serviceCommand } from '@restante/service/process'
 import { waitFor } from '@restante/testkit'
 import { EXIT, execute } from '../../src/admin/program.ts'
 import { resolveRecipients } from '../../src/inboxes/recipients.ts'
+import { storesOf } from '../admin/stores.ts'
 import { type Api, startGateway, type TestGateway } from '../gateway.ts'
 
 const MAIN = path.resolve(import.meta.dirname, '../../src/main.ts')
@@ -63,11 +64,7 @@ describe('the deletion of an organization', () => {
     const keep = (line: string) => void lines.push(line)
     const code = await execute(
       {
-        operator: () => gateway.operator,
-        queue: () => gateway.queue,
-        webhooks: () => gateway.webhooks,
-        domains: () => gateway.domains,
-        installation: () => gateway.installation,
+        ...storesOf(gateway),
         print: keep,
         say: keep,
         ask: async () => answer,

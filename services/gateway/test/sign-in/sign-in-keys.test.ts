@@ -8,9 +8,14 @@ import { SignIn } from './sign-in.ts'
 const AGE = sql<never, [createdBy: string, by: string]>(
   'update counted_sign_in_keys set minted_at = minted_at - $2::interval, activated_at = activated_at - $2::interval where created_by = $1',
 )
-const EXPIRE_PENDING = sql<never, [createdBy: string]>(
-  "update credentials set expires_at = now() - interval '1 s' where created_by = $1 and sign_in_status = 'pending'",
-)
+/** Keys that were minted two hours ago, and activated now. */
+const COUNT_ACTIVE = sql<never, [organizationId: string, createdBy: string, keys: number]>(`
+insert into counted_sign_in_keys (credential_id, organization_id, created_by, minted_at, activated_at)
+select gen_random_uuid(), $1, $2, now() - interval '2 h', now() from generate_series(1, $3)`)
+/** Keys that were minted now. */
+const COUNT = sql<never, [organizationId: string, createdBy: string, keys: number]>(`
+insert into counted_sign_in_keys (credential_id, organization_id, created_by, minted_at)
+select gen_random_uuid(), $1, $2, now() from generate_series(1, $3)`)
 
 describe('sign-in keys', () => {
   let signIn: SignIn
@@ -117,21 +122,16 @@ describe('sign-in keys', () => {
 
     it('allows twenty keys an hour of a creator, and a hundred of an organization', async () => {
       const f = await signIn.seed()
-      const fill = async (created_by: string, keys: number) => {
-        for (let made = 0; made < keys; made++) {
-          if (made % LIMITS.app.pendingKeys === 0) await signIn.gateway.db.query(EXPIRE_PENDING, created_by)
-          await signIn.minted(f, { created_by })
-        }
-        await signIn.gateway.db.query(EXPIRE_PENDING, created_by)
-      }
-      await fill(f.creator, 20)
+      const count = (createdBy: string, keys: number) => signIn.gateway.db.query(COUNT, f.id, createdBy, keys)
+      await count(f.creator, 19)
+      await signIn.minted(f)
       expect(await signIn.mint(signIn.request(f))).toMatchObject({ outcome: 'limited', by: 'key_per_hour' })
-      for (let creator = 0; creator < 4; creator++) await fill((await signIn.bearer(f, { app_connect: true })).id, 20)
       const { id: created_by } = await signIn.bearer(f, { app_connect: true })
-      expect(await signIn.mint(signIn.request(f, { created_by }))).toMatchObject({
-        outcome: 'limited',
-        by: 'organization_per_hour',
-      })
+      await count(randomUUID(), 79)
+      await signIn.minted(f, { created_by })
+      const beyond = await signIn.mint(signIn.request(f, { created_by }))
+      expect(beyond).toEqual({ outcome: 'limited', by: 'organization_per_hour', retry_after: expect.any(Number) })
+      expect(beyond.outcome === 'limited' && beyond.retry_after).toBeGreaterThan(3_500)
       await signIn.gateway.db.query(AGE, f.creator, '61 min')
       await signIn.minted(f)
     })
@@ -182,12 +182,8 @@ describe('sign-in keys', () => {
 
     it('activates twenty keys of a creator in a UTC day', async () => {
       const f = await signIn.seed()
-      for (let made = 0; made < LIMITS.app.activationsPerDay; made++) await signIn.active(f)
-      await signIn.gateway.db.query(AGE, f.creator, '61 min')
-      await signIn.gateway.db.orm.countedSignInKey.updateMany({
-        where: { createdBy: f.creator },
-        data: { activatedAt: new Date() },
-      })
+      await signIn.gateway.db.query(COUNT_ACTIVE, f.id, f.creator, 19)
+      await signIn.active(f)
       const id = await signIn.minted(f)
       const answer = await signIn.activate(id)
       expect(answer).toEqual({ outcome: 'limited', retry_after: expect.any(Number) })

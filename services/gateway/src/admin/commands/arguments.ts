@@ -83,6 +83,13 @@ export function human(text: string): string {
   throw new InvalidArgumentError('It must be one e-mail address.')
 }
 
+/** Parses the name of a human, one line. */
+export function humanName(text: string): string {
+  const name = validate(apiKeyName, text)
+  if (name.ok) return name.value
+  throw new InvalidArgumentError(`${name.errors.map(({ message }) => message).join('; ')}.`)
+}
+
 /** An address, or `none`. */
 export function humanOrNone(text: string): string | null {
   return text === 'none' ? null : human(text)

@@ -11,7 +11,9 @@ const DEFAULT_LIMIT = 50
 export function addAuditCommand(root: Command, console: Console): void {
   root
     .command('audit')
-    .description('changes of keys and organizations, newest first; deleted organizations included')
+    .description(
+      'changes of keys and organizations, and sign-ins to apps, newest first; deleted organizations included',
+    )
     .option('--organization <id>', 'only entries of this organization')
     .option('--since <moment>', 'only entries since then: a date and time, or an age such as 90m, 12h, 7d', past)
     .option('--limit <n>', 'maximum number of entries', count, DEFAULT_LIMIT)

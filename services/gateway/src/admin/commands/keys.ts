@@ -53,7 +53,7 @@ export function printedKey({ secret }: MadeKey): string {
 function cellsOf(row: ListedKey): string[] {
   return [
     row.id,
-    row.prefix ?? 'public key',
+    row.prefix ?? (row.signInStatus === null ? 'public key' : `sign-in, ${row.signInStatus}`),
     row.name,
     row.inbox?.address ?? (row.podId === null ? 'organization' : `pod ${row.podId}`),
     Array.isArray(row.permissions) ? `${row.permissions.length} granted` : 'unrestricted',

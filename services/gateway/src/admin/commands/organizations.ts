@@ -1,19 +1,21 @@
 import { type Command, Option } from '@commander-js/extra-typings'
 import type { Organization } from '../../generated/prisma/client.ts'
 import type { MadeKey } from '../operator/keys.ts'
-import type { Limits, OrganizationStatus } from '../operator/operator.ts'
+import type { Limits } from '../operator/operator.ts'
+import type { OrganizationStatus } from '../operator/organizations.ts'
 import { UsageError } from '../operator/usage-error.ts'
 import type { Console } from '../output/console.ts'
 import { json, organizationDocument, statusOf } from '../output/documents.ts'
 import { printList } from '../output/list.ts'
 import { facts, moment } from '../output/table.ts'
-import { human, humanOrNone, JSON_OPTION, limit, limitOrNull } from './arguments.ts'
+import { human, humanName, humanOrNone, JSON_OPTION, limit, limitOrNull } from './arguments.ts'
 import { printedKey } from './keys.ts'
 
 const STATUSES: readonly OrganizationStatus[] = ['active', 'suspended', 'deleting']
 const INBOXES = ['--inboxes <n>', 'maximum number of inboxes; none: no limit'] as const
 const DOMAINS = ['--domains <n>', 'maximum number of domains; none: that of the installation'] as const
 const KEYS = ['--keys <n>', "live keys it may have; none: the installation's CREDENTIAL_LIMIT"] as const
+const HUMAN_NAME = ['--human-name <name>', 'name of its human, for apps that ask who the owner is'] as const
 const ID = ['<organization>', 'its id'] as const
 
 /** Poll interval of a command that waits for a deletion. */
@@ -37,9 +39,14 @@ function addCreate(commands: Command, console: Console): void {
     .option(...DOMAINS, limit)
     .option(...KEYS, limit)
     .option('--human <address>', 'e-mail address of its human; sign-ups that name this human are refused', human)
+    .option(...HUMAN_NAME, humanName)
     .option(...JSON_OPTION)
     .action(async (given) => {
-      const made = await console.operator().createOrganization(limitsIn(given), given.human)
+      const { human: address, humanName: name } = given
+      if (address === undefined && name !== undefined)
+        throw new UsageError('A name needs its human: give --human, too.')
+      const named = address === undefined ? undefined : { address, name }
+      const made = await console.operator().createOrganization(limitsIn(given), named)
       console.print(printedOrganization(made, given.json))
     })
 
@@ -124,8 +131,11 @@ function addHuman(commands: Command, console: Console): void {
     .description('set its human, whose sign-ups are then refused, or none')
     .argument(...ID)
     .argument('<address>', 'an e-mail address, or none', humanOrNone)
-    .action(async (id, address) => {
-      const changed = await console.operator().setHuman(id, address)
+    .option(...HUMAN_NAME, humanName)
+    .action(async (id, address, { humanName: name }) => {
+      const isOther = await console.operator().setHuman(id, address)
+      const isRenamed = name !== undefined && (await console.operator().setHumanName(id, name))
+      const changed = isOther || isRenamed
       const now = address === null ? 'not set' : address
       console.print(changed ? `Human of ${id}: ${now}.` : `Human of ${id}: ${now}, unchanged.`)
     })
@@ -189,6 +199,7 @@ function factsOf(row: Organization, { keys, pods }: { keys: number; pods: number
     ['status', statusOf(row)],
     ['kind', row.authenticationType ?? 'operator'],
     ['human', row.humanEmail ?? '-'],
+    ['name of human', row.humanName ?? '-'],
     ['inboxes', String(row.inboxCount)],
     ['pods', String(pods)],
     ['keys', String(keys)],

@@ -54,6 +54,16 @@ export function configureDomains(given: z.output<typeof domainsEnvironment>) {
 }
 export type DomainsConfig = ReturnType<typeof configureDomains>
 
+const APPS_OWNER = ['apps-signin'] as const
+
+/** The part that commands on apps need. */
+export const appsEnvironment = peerVariables(APPS_OWNER)
+
+export function configureApps(given: z.output<typeof appsEnvironment>) {
+  return { appsSignin: peersOf(APPS_OWNER, given).of('apps-signin'), operator: userName() }
+}
+export type AppsConfig = ReturnType<typeof configureApps>
+
 /** Repairs need everything that the gateway has. */
 export function configureInstallation(source: Readonly<Record<string, string | undefined>>) {
   const { database, kafka, peers, retiredAddressMs, addresses } = configuration.read(source)

@@ -27,6 +27,7 @@ import type { GatewayTimerKinds } from '../../storage/timers.ts'
 import { TenancyEvents } from '../../tenancy/events.ts'
 import type { OperatorConfig } from './config.ts'
 import { issueKey, type ListedKey, listKeys, type MadeKey, type NewKey } from './keys.ts'
+import { type NamedHuman, type OrganizationStatus, refuseKnownHuman, whereStatus } from './organizations.ts'
 import { noOrganization, UsageError, unknownOrganization, uuid } from './usage-error.ts'
 
 /** Limits of an organization. Absent: unchanged; null: no limit of its own. */
@@ -38,8 +39,6 @@ export interface Limits {
 
 /** Limits of sends by tier. Absent: unchanged; null: those of the installation. */
 export type SendLimitsChange = { readonly [T in Tier]?: SendLimit[] | null | undefined }
-
-export type OrganizationStatus = 'active' | 'suspended' | 'deleting'
 
 /**
  * Operations of the installation's operator that the API does not offer. They use the same store and events as the API:
@@ -72,11 +71,11 @@ export class Operator {
    * @param human its human: sign-up then refuses this address, instead of creating an organization for it (identity
    * 5.1).
    */
-  async createOrganization(limits: Limits = {}, human?: string) {
+  async createOrganization(limits: Limits = {}, human?: NamedHuman) {
     return this.#db.transaction(async (tx) => {
       if (human !== undefined) {
-        await holdHuman(tx, human)
-        await refuseKnownHuman(tx, human)
+        await holdHuman(tx, human.address)
+        await refuseKnownHuman(tx, human.address)
       }
       return this.#createOrganization(tx, limits, human)
     })
@@ -154,7 +153,7 @@ export class Operator {
     })
   }
 
-  /** Sets the human of an organization; null: none. @returns whether anything changed. */
+  /** Sets the human of an organization; null: none. The name of another human goes. @returns whether anything changed. */
   async setHuman(id: string, human: string | null): Promise<boolean> {
     return this.#db.transaction(async (tx) => {
       if (human !== null) await holdHuman(tx, human)
@@ -167,6 +166,14 @@ export class Operator {
       const deps = { events: this.#events, timers: this.#timers }
       await changeHuman(tx, deps, organization, { humanEmail: human }, this.#actor)
       return true
+    })
+  }
+
+  /** Sets the name of the human that it has. @returns whether anything changed. */
+  async setHumanName(id: string, humanName: string): Promise<boolean> {
+    return this.#change(id, ({ humanEmail }) => {
+      if (humanEmail === null) throw new UsageError('It has no human. Set one first.')
+      return { humanName }
     })
   }
 
@@ -236,10 +243,11 @@ export class Operator {
     })
   }
 
-  async #createOrganization(tx: Tx, limits: Limits, human?: string) {
+  async #createOrganization(tx: Tx, limits: Limits, human?: NamedHuman) {
     const now = new Date()
     const given = {
-      humanEmail: human,
+      humanEmail: human?.address,
+      humanName: human?.name,
       inboxLimit: limits.inboxes ?? undefined,
       domainLimit: limits.domains ?? undefined,
       credentialLimit: limits.keys ?? undefined,
@@ -273,21 +281,4 @@ export class Operator {
   #deps() {
     return { events: this.#events, secrets: this.#secrets, credentialLimit: this.#credentialLimit }
   }
-}
-
-function whereStatus(status: OrganizationStatus | undefined) {
-  switch (status) {
-    case undefined:
-      return {}
-    case 'deleting':
-      return { deletingAt: { not: null } }
-    default:
-      return { deletingAt: null, status }
-  }
-}
-
-async function refuseKnownHuman(tx: Tx, human: string): Promise<void> {
-  const orm = await tx.orm()
-  const owner = await orm.organization.findUnique({ where: { humanEmail: human }, select: { id: true } })
-  if (owner !== null) throw new UsageError(`${human} is the human of organization ${owner.id} already.`)
 }

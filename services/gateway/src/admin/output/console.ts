@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import type { Installation } from '../checks/installation.ts'
+import type { Apps } from '../operator/apps.ts'
 import type { DeliveryQueue } from '../operator/delivery-queue.ts'
 import type { Domains } from '../operator/domains.ts'
 import type { Operator } from '../operator/operator.ts'
@@ -15,6 +16,8 @@ export interface Console {
   webhooks(): WebhookLog
   /** Custom domains of domains-dns; opened on first use too. */
   domains(): Domains
+  /** Registered apps of apps-signin; opened on first use too. */
+  apps(): Apps
   /** All stores of the installation; opened on first use too. */
   installation(): Installation
   /** Prints a line of the result, for a person or a script. */
@@ -27,7 +30,7 @@ export interface Console {
 
 /** Standard output and error of this process; questions are asked only on a terminal. */
 export function processConsole(
-  open: Pick<Console, 'operator' | 'queue' | 'webhooks' | 'domains' | 'installation'>,
+  open: Pick<Console, 'operator' | 'queue' | 'webhooks' | 'domains' | 'apps' | 'installation'>,
 ): Console {
   return {
     ...open,

@@ -1,7 +1,7 @@
 import type { AuditEntry, Credential, Organization } from '../../generated/prisma/client.ts'
 import { rightsFromRow } from '../../identity/rights.ts'
 import type { ListedKey } from '../operator/keys.ts'
-import type { OrganizationStatus } from '../operator/operator.ts'
+import type { OrganizationStatus } from '../operator/organizations.ts'
 
 /** Output for scripts: one document a line, with the names that the API uses. Unset members are omitted. */
 export function json(document: Record<string, unknown>): string {
@@ -19,6 +19,7 @@ export function organizationDocument(row: Organization) {
     status: statusOf(row),
     authentication_type: row.authenticationType,
     human_email: row.humanEmail,
+    human_name: row.humanName,
     source: row.signUpSource,
     referrer: row.signUpReferrer,
     inbox_count: row.inboxCount,
@@ -42,7 +43,8 @@ export function keyDocument(row: Credential | ListedKey) {
     inbox_id: 'inbox' in row ? row.inbox?.address : undefined,
     prefix: row.prefix,
     client_id: row.clientId,
-    fingerprint: row.fingerprint,
+    sign_in_status: row.signInStatus,
+    fingerprint: row.signInStatus === null ? row.fingerprint : row.signInFingerprint,
     name: row.name,
     permissions: permissions && [...permissions, ...(appConnect ? ['app_connect'] : [])].sort(),
     app_connect: appConnect,

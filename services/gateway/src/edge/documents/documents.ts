@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { Exchange } from '@restante/service/http'
 import { errorReference } from './error-reference.ts'
+import { SIGN_IN_PATHS, type SignInPlace, signInConfiguration } from './sign-in-configuration.ts'
 
 /** The files of the viewer's package that a page needs; no others are served. */
 const ASSETS: Readonly<Record<string, string>> = {
@@ -34,23 +35,29 @@ const START = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#reference', dee
 /** The page loads nothing from other origins, and must not be framed: a key can be typed into it. */
 const PAGE_POLICY = "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'"
 
-/** The OpenAPI document and its viewer, served from this installation: nothing is loaded from anywhere else. */
+export interface DocumentOptions extends SignInPlace {
+  readonly openapiFile: string
+}
+
+/** The OpenAPI document and its viewer, served from this installation: nothing is loaded from anywhere else; and where sign-in is. */
 export class Documents {
   readonly #openapiFile: string
+  readonly #signIn: string | undefined
   readonly #assets = path.dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
   /**
    * Each file is read and compressed only once, because the files are megabytes in size and are served without a key.
    */
   readonly #files = new Map<string, Promise<StaticFile>>()
 
-  constructor(options: { readonly openapiFile: string }) {
+  constructor(options: DocumentOptions) {
     this.#openapiFile = options.openapiFile
+    this.#signIn = signInConfiguration(options)
   }
 
   /** Whether the path is reserved for documents, even if there is no document of that name. */
   matches({ path: requested, request }: Exchange): boolean {
-    const known = requested === '/openapi.json' || requested === '/docs' || requested.startsWith('/docs/')
-    return known && (request.method === 'GET' || request.method === 'HEAD')
+    const isDocument = requested === '/openapi.json' || requested === '/docs' || requested.startsWith('/docs/')
+    return (isDocument || SIGN_IN_PATHS.has(requested)) && (request.method === 'GET' || request.method === 'HEAD')
   }
 
   /** @returns whether the path was one of the documents. */
@@ -58,6 +65,9 @@ export class Documents {
     const { path: requested } = exchange
     exchange.facts['operation'] = 'documents'
     if (requested === '/openapi.json') return this.#sendOpenapi(exchange)
+    if (SIGN_IN_PATHS.has(requested)) {
+      return this.#signIn !== undefined && send(exchange, 'application/json; charset=utf-8', this.#signIn)
+    }
     const name = requested.slice('/docs/'.length)
     if (name === '') return send(exchange, 'text/html; charset=utf-8', PAGE)
     if (name === 'errors') return send(exchange, 'text/html; charset=utf-8', errorReference())

@@ -1,0 +1,13 @@
+import type { TestGateway } from '../gateway.ts'
+
+/** What commands open, of a test gateway. */
+export function storesOf(gateway: TestGateway) {
+  return {
+    operator: () => gateway.operator,
+    queue: () => gateway.queue,
+    webhooks: () => gateway.webhooks,
+    domains: () => gateway.domains,
+    apps: () => gateway.apps,
+    installation: () => gateway.installation,
+  }
+}
