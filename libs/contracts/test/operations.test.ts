@@ -87,14 +87,13 @@ describe('the table of operations', () => {
     }
   })
 
-  it('accepts Idempotency-Key and the large body only for what sends and drafts', () => {
+  it('accepts Idempotency-Key only where mail is sent and a sign-in begins, the large body for what sends and drafts', () => {
     const sending = ['messages.send', 'messages.reply', 'messages.replyAll', 'messages.forward']
     const drafting = ['create', 'update'].map((verb) => `drafts.${verb}`)
     const answering = ['draftReply', 'draftReplyAll', 'draftForward'].map((verb) => `messages.${verb}`)
-    expect(all.filter(([, { idempotencyKey }]) => idempotencyKey).map(([id]) => id)).toEqual([
-      ...sending,
-      'drafts.send',
-    ])
+    const keyed = (rule: string) => all.filter(([, { idempotencyKey }]) => idempotencyKey === rule).map(([id]) => id)
+    expect(keyed('send')).toEqual([...sending, 'drafts.send'])
+    expect(keyed('connect')).toEqual(['apps.connect', 'providers.connect'])
     const large = all.filter(([, { bodyLimit }]) => bodyLimit.bytes > LIMITS.request.body)
     expect(large.map(([id]) => id)).toEqual([...sending, ...drafting, ...answering])
   })

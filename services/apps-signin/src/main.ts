@@ -1,12 +1,19 @@
 import { defineService, runService } from '@restante/kit'
+import { Ranking } from './catalog/ranks.ts'
 import { configuration } from './config.ts'
-import { unbuiltHandlers, unbuiltInternal } from './unbuilt.ts'
+import { openRoutes } from './open-routes.ts'
+import { openTenancy } from './tenancy/open-tenancy.ts'
+import { ExpirySweeper } from './tenancy/sweeper.ts'
 
 /** Sign-in of inboxes to third-party apps: the catalog, accounts, the OpenID provider and its pages. */
 export const service = defineService({
   configuration,
   assemble(kit, config) {
-    kit.serve({ callerKey: config.callerKey, handlers: unbuiltHandlers, internal: unbuiltInternal })
+    const { db, kafka, log } = kit
+    kit.use(new Ranking({ db, log }))
+    kit.use(new ExpirySweeper({ db, log }))
+    const tenancy = kit.use(openTenancy({ kafka, db, log }))
+    openRoutes(kit, config, tenancy)
   },
 })
 

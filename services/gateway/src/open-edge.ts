@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { LIMITS } from '@restante/contracts/vocabulary'
+import { ClientAddresses } from '@restante/service/connections'
 import type { Handlers } from '@restante/service/http'
 import type { Config, GatewayKit } from './config.ts'
 import type { Secrets } from './credentials/secrets.ts'
@@ -9,7 +10,6 @@ import { Documents } from './edge/documents/documents.ts'
 import { DomainSetupPages } from './edge/domain-setup/domain-setup.ts'
 import { edge } from './edge/edge.ts'
 import { OpenImages } from './edge/opens/open-images.ts'
-import { Peers } from './edge/peers.ts'
 import { Upstreams } from './edge/proxy/upstreams.ts'
 import { Meter } from './edge/rate-limits/meter.ts'
 import { RateLimits } from './edge/rate-limits/rate-limits.ts'
@@ -43,7 +43,7 @@ export function openEdge(kit: GatewayKit, config: Config, { keys, secrets, handl
     peerKeys: config.peers.keys,
   })
   if (config.internal !== undefined) kit.listen({ ...config.internal, handle: internal })
-  const peers = new Peers(config.trustedProxies)
+  const peers = new ClientAddresses(config.trustedProxies)
   const peerOf = (request: IncomingMessage) => peers.of(request)
   const usage = kit.use(new KeyUsage(db, log))
   const limits = openLimits(kit, config)
@@ -81,7 +81,7 @@ export function openEdge(kit: GatewayKit, config: Config, { keys, secrets, handl
 interface TrackingParts {
   readonly openImages: OpenImages
   readonly limits: RateLimits
-  readonly peers: Peers
+  readonly peers: ClientAddresses
 }
 
 /** Serves the tracking hosts of custom domains, on ports of their own. */

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { InternalPermission, Permission } from '../access/permissions.ts'
 import type { ErrorCode } from '../vocabulary/errors.ts'
+import type { IdempotencyKeyRule } from '../vocabulary/ids.ts'
 import type { ServiceName } from '../vocabulary/services.ts'
 import type { Tier } from '../vocabulary/tiers.ts'
 
@@ -30,7 +31,8 @@ export interface RequestContract {
   /** `undefined`: success has no body (204). */
   readonly response: z.ZodType | typeof BINARY | typeof UPGRADE | undefined
   readonly status: 101 | 200 | 201 | 202 | 204
-  readonly idempotencyKey: boolean
+  /** The rule of its `Idempotency-Key` header; false: it has none, and a sent one is ignored. */
+  readonly idempotencyKey: IdempotencyKeyRule | false
   /** Largest accepted body in bytes, and how its excess is answered. */
   readonly bodyLimit: { readonly bytes: number; readonly answer: 'payload_too_large' | 'infrastructure' }
 }

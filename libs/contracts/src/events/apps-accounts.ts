@@ -27,7 +27,13 @@ export const accountState = z.object({
 export type AccountState = z.infer<typeof accountState>
 
 /** Facts about one sign-in, for the audit log. */
-const attempt = { ...inbox, ...client, transaction: z.string(), credential_id: z.guid().optional(), at }
+const attempt = {
+  ...inbox,
+  ...client,
+  transaction: z.string().optional().meta({ description: 'Absent: an agent accepted in advance.' }),
+  credential_id: z.guid().optional(),
+  at,
+}
 
 const events = {
   'account.changed': { schema: accountState, summary: 'An account was created, used, disabled or enabled again.' },

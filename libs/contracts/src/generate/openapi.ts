@@ -3,6 +3,7 @@ import { BINARY, type OperationDefinition, UPGRADE } from '../definition/operati
 import { publicEvent } from '../events/public-events.ts'
 import { errorCodesOf, operations, pathParameters, pathsOf } from '../operations/table.ts'
 import { ERRORS, errorEnvelope, infrastructureError } from '../vocabulary/errors.ts'
+import { IDEMPOTENCY_KEYS, type IdempotencyKeyRule } from '../vocabulary/ids.ts'
 import type { Tier } from '../vocabulary/tiers.ts'
 import { VERSION } from '../vocabulary/version.ts'
 import { Components, type Json, member, strings } from './components.ts'
@@ -112,15 +113,18 @@ function parameters(operation: OperationDefinition, path: string, components: Co
       schema,
     }
   })
-  return [...inPath, ...inQuery, ...(operation.idempotencyKey ? [IDEMPOTENCY_KEY] : [])]
+  return [...inPath, ...inQuery, ...(operation.idempotencyKey ? [idempotencyKeyHeader(operation.idempotencyKey)] : [])]
 }
 
-const IDEMPOTENCY_KEY: Json = {
-  name: 'Idempotency-Key',
-  in: 'header',
-  required: false,
-  description: 'Repeating the request with the same key has one effect and one answer, for 24 hours.',
-  schema: { type: 'string', pattern: '^[A-Za-z0-9\\-._~]{1,256}$' },
+function idempotencyKeyHeader(rule: IdempotencyKeyRule): Json {
+  const { pattern, kept } = IDEMPOTENCY_KEYS[rule]
+  return {
+    name: 'Idempotency-Key',
+    in: 'header',
+    required: false,
+    description: `Repeating the request with the same key has one effect and one answer, ${kept}.`,
+    schema: { type: 'string', pattern: pattern.source },
+  }
 }
 
 function requestBody(body: z.ZodType | undefined, components: Components): Json {

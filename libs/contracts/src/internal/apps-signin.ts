@@ -8,6 +8,7 @@ const FROM_OPERATOR = { ...INTERNAL, callers: ['gateway'], service: 'apps-signin
 const app_id = z.guid()
 const operator = z.string().min(1).meta({ description: 'Who asked for it, for the log.' })
 const at = z.iso.datetime()
+const signUpLimit = z.int().min(0).max(1_000_000_000)
 
 const url = z.string().max(LIMITS.app.url).refine(isHttpUrl, { error: 'Must be an absolute http or https URL' })
 const httpsUrl = z
@@ -34,7 +35,7 @@ export const appSettings = z.strictObject({
   initiate_login_uri: httpsUrl.nullable(),
   scopes: z.array(z.enum(SIGN_IN_SCOPES)).max(SIGN_IN_SCOPES.length),
   token_endpoint_auth_method: z.enum(CLIENT_AUTHENTICATIONS),
-  owner_signup_limit: z.int().min(0).max(1_000_000_000).nullable(),
+  owner_signup_limit: signUpLimit.nullable(),
   disclosure: prose().max(LIMITS.app.disclosure).nullable(),
   disclosure_version: z.int().min(1).max(1_000_000_000),
 })
@@ -126,7 +127,7 @@ export const appsSigninInternalOperations = internalGroup({
     id: 'apps-signin.setSignUpLimit',
     path: '/internal/apps/limits/set',
     summary: "Set the most accounts of one organization at an app, in place of the app's; null goes back to it",
-    body: z.object({ app_id, organization_id: z.guid(), limit: z.int().min(0).nullable(), operator }),
+    body: z.object({ app_id, organization_id: z.guid(), limit: signUpLimit.nullable(), operator }),
     response: z.object({ found: z.boolean() }),
   }),
   'apps-signin.listSignUpLimits': defineInternal({

@@ -145,3 +145,14 @@ export function pageSize(limit: number | undefined): number {
 
 /** The error of a content-filtered list, or a search, with a limit above the maximum (mail 1). */
 export const FILTERED_LIMIT_MESSAGE = `limit cannot exceed ${LIMITS.page.max} for filtered queries`
+
+/** A list with a content filter rejects a `limit` above the maximum; a list without one reduces it (mail 1, apps 1). */
+export function capWhenFiltered<Query extends { limit?: number | undefined }>(
+  query: Query,
+  filters: readonly (keyof Query)[],
+  context: z.RefinementCtx,
+): void {
+  if (query.limit === undefined || query.limit <= LIMITS.page.max) return
+  if (filters.every((name) => query[name] === undefined)) return
+  context.addIssue({ code: 'custom', path: ['limit'], message: FILTERED_LIMIT_MESSAGE })
+}

@@ -42,8 +42,16 @@ function isInboxAddress(text: string): text is InboxAddress {
  * id.
  */
 export const CLIENT_ID = /^[A-Za-z0-9\-._~]{1,256}$/
-/** Value of the `Idempotency-Key` header on the send family (identity 1.8). */
-export const IDEMPOTENCY_KEY = /^[A-Za-z0-9\-._~]{1,256}$/
+/** Values of the `Idempotency-Key` header: on the send family (identity 1.8), and where a sign-in begins (apps 2). */
+export const IDEMPOTENCY_KEYS = {
+  send: {
+    pattern: /^[A-Za-z0-9\-._~]{1,256}$/,
+    form: '1 to 256 characters of A-Z a-z 0-9 - . _ ~',
+    kept: 'for 24 hours',
+  },
+  connect: { pattern: /^[!-~]{1,128}$/, form: '1 to 128 visible ASCII characters', kept: 'while its link works' },
+} as const
+export type IdempotencyKeyRule = keyof typeof IDEMPOTENCY_KEYS
 /** Local part of an inbox address (identity 8.2): no dot at either end or doubled; `+` is left to plus addressing. */
 export const USERNAME = /^(?!\.)(?!.*\.\.)[a-z0-9._-]{1,64}(?<!\.)$/
 /** `ep_` and 27 base62 characters (events 7.2). */

@@ -96,7 +96,6 @@ export const LIMITS = {
     /** The text that is accepted before the first sign-in. */
     disclosure: 4 * KB,
     search: { min: 1, max: 100 },
-    idempotencyKey: 128,
     /** Characters of the token by which an agent names a sign-in that waits. */
     authToken: { min: 22, max: 128 },
     state: 512,
@@ -111,6 +110,8 @@ export const LIMITS = {
     /** Since the latest sign-in. */
     consent: 180 * DAY,
     ownerApproval: 15 * MINUTE,
+    /** Mails to the human of one organization that ask for it. */
+    ownerMailsPerHour: 10,
     /** Keys of one bearer key that are pending. */
     pendingKeys: 5,
     /** Keys created per hour: of one bearer key, of one organization. */

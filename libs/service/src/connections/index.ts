@@ -1,3 +1,4 @@
+export { ClientAddresses } from './client-addresses.ts'
 export { OptionalRedis, type OptionalRedisOptions } from './optional-redis.ts'
 export { networkOf, PeerLimit } from './peer-limit.ts'
 export { REDIS_DISCONNECT_MS, type RedisAddress, redisError, redisTls } from './redis.ts'

@@ -1,7 +1,7 @@
 import type { Database } from '@restante/service/database'
 import { Periodic } from '@restante/service/process'
+import type { KeyRing } from '@restante/service/secrets'
 import type { Logger } from '@restante/service/telemetry'
-import type { KeyRing } from './key-ring.ts'
 import { countUnopenable, sealAgain } from './store.ts'
 
 const EVERY_MS = 3_600_000

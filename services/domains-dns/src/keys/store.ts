@@ -1,6 +1,6 @@
 import { type Queryable, sql, type Tx } from '@restante/service/database'
+import type { KeyRing } from '@restante/service/secrets'
 import type { KeyPair } from './key-pair.ts'
-import type { KeyRing } from './key-ring.ts'
 
 interface NewKey {
   readonly domainUid: string

@@ -1,6 +1,6 @@
 import type { Queryable } from '@restante/service/database'
+import type { KeyRing } from '@restante/service/secrets'
 import type { AskAll } from '../dns/resolvers.ts'
-import type { KeyRing } from '../keys/key-ring.ts'
 import type { SendingChecks } from '../records/checks.ts'
 import { returnPathOf } from '../records/expected.ts'
 import type { Installation } from '../records/installation.ts'

@@ -1,5 +1,5 @@
 import { type Queryable, sql } from '@restante/service/database'
-import type { KeyRing } from '../keys/key-ring.ts'
+import type { KeyRing } from '@restante/service/secrets'
 import type { SigningPair } from './dkim.ts'
 
 interface KeyRow {

@@ -1,5 +1,5 @@
+import { KeyRing } from '@restante/service/secrets'
 import { queryRows, waitFor } from '@restante/testkit'
-import { KeyRing } from '../../src/keys/key-ring.ts'
 import { FakeAuthority } from './fake-authority.ts'
 import { type Stage, startStage } from './stage.ts'
 

@@ -1,5 +1,6 @@
 import { PREFIX } from '@restante/contracts/operations'
 import { LIMITS, ROUTE_NOT_FOUND } from '@restante/contracts/vocabulary'
+import type { ClientAddresses } from '@restante/service/connections'
 import { networkOf } from '@restante/service/connections'
 import type { Queryable } from '@restante/service/database'
 import { ApiError } from '@restante/service/errors'
@@ -23,7 +24,6 @@ import { compressFor } from './compression.ts'
 import type { Documents } from './documents/documents.ts'
 import type { DomainSetupPages } from './domain-setup/domain-setup.ts'
 import type { OpenImages } from './opens/open-images.ts'
-import type { Peers } from './peers.ts'
 import { forward } from './proxy/forward.ts'
 import type { Upstreams } from './proxy/upstreams.ts'
 import type { RateLimits } from './rate-limits/rate-limits.ts'
@@ -40,7 +40,7 @@ export interface EdgeOptions {
   readonly keys: KeyLookup
   readonly signatures: Signatures
   readonly usage: KeyUsage
-  readonly peers: Peers
+  readonly peers: ClientAddresses
   readonly limits: RateLimits
   readonly upstreams: Upstreams
   readonly documents: Documents

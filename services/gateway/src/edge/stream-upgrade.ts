@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import { pipeline } from 'node:stream'
 import { operations } from '@restante/contracts/operations'
 import { LIMITS, ROUTE_NOT_FOUND } from '@restante/contracts/vocabulary'
+import type { ClientAddresses } from '@restante/service/connections'
 import type { Queryable } from '@restante/service/database'
 import { ApiError, isInfrastructureError } from '@restante/service/errors'
 import { answerOnSocket, hangUp, hasBody, requestIdOf, type ServiceClient } from '@restante/service/http'
@@ -15,7 +16,6 @@ import { resolveCaller } from './access/scope.ts'
 import { bearerToken } from './authentication/authorization.ts'
 import type { KeyLookup } from './authentication/key-lookup.ts'
 import type { KeyUsage } from './authentication/key-usage.ts'
-import type { Peers } from './peers.ts'
 import { passedOn } from './proxy/forward.ts'
 import { passesBack } from './proxy/proxied-response.ts'
 import type { Upstreams } from './proxy/upstreams.ts'
@@ -46,7 +46,7 @@ export interface StreamUpgradeOptions {
   readonly db: Queryable
   readonly keys: KeyLookup
   readonly usage: KeyUsage
-  readonly peers: Peers
+  readonly peers: ClientAddresses
   readonly limits: RateLimits
   readonly upstreams: Upstreams
   readonly fanout: ServiceClient<'gateway'>

@@ -3,7 +3,14 @@ import { BASE, define, group, idParam } from '../../definition/define.ts'
 import { account } from '../../resources/account.ts'
 import { app, provider } from '../../resources/app.ts'
 import { PAGE } from '../../resources/page.ts'
-import { pageQuery, searchPageQuery, searchText } from '../../schemas/query.ts'
+import {
+  capWhenFiltered,
+  pageQuery,
+  pageToken,
+  queryInteger,
+  searchPageQuery,
+  searchText,
+} from '../../schemas/query.ts'
 import { instant } from '../../schemas/text.ts'
 import { APP_CATEGORIES } from '../../vocabulary/apps.ts'
 import { apiKeyId } from '../../vocabulary/ids.ts'
@@ -14,7 +21,14 @@ const APPS = { service: 'apps-signin', prefixes: ['organization'], tiers: TIERS 
 
 const params = z.object({ app_id: idParam.meta({ description: 'An app id, or the slug of an app of the catalog.' }) })
 
-const catalogQuery = z.object({ category: z.enum(APP_CATEGORIES).optional(), ...pageQuery })
+/** Without a category a limit above the maximum is served with it, with one it is refused. */
+const catalogQuery = z
+  .object({
+    category: z.enum(APP_CATEGORIES).optional(),
+    limit: queryInteger({ min: 1, max: LIMITS.page.max + 1 }).optional(),
+    page_token: pageToken.optional(),
+  })
+  .superRefine((query, context) => capWhenFiltered(query, ['category'], context))
 const searchQuery = z.object({ q: searchText(LIMITS.app.search), limit: searchPageQuery.limit })
 const accountsQuery = z.object(pageQuery)
 
@@ -49,7 +63,7 @@ const CONNECT = {
   method: 'POST',
   permission: 'app_connect',
   alsoNeeds: ['app_share_owner'],
-  idempotencyKey: true,
+  idempotencyKey: 'connect',
   status: 202,
   errors: ['limit_exceeded', 'conflict', 'forbidden', 'not_found'],
   body: connectBody,

@@ -5,7 +5,7 @@ import { draft, draftItem } from '../../resources/draft.ts'
 import { sentMessage } from '../../resources/message.ts'
 import { PAGE } from '../../resources/page.ts'
 import { labelFilter } from '../../schemas/labels.ts'
-import { pageToken, queryBoolean, queryDateTime, queryInteger } from '../../schemas/query.ts'
+import { capWhenFiltered, pageToken, queryBoolean, queryDateTime, queryInteger } from '../../schemas/query.ts'
 import { LIMITS } from '../../vocabulary/limits.ts'
 import { TIERS } from '../../vocabulary/tiers.ts'
 import {
@@ -16,7 +16,6 @@ import {
   sendDraftBody,
   updateDraftBody,
 } from './draft-bodies.ts'
-import { capWhenFiltered } from './mail-lists.ts'
 
 const params = z.object({ draft_id: idParam })
 
@@ -127,7 +126,7 @@ export const draftOperations = group({
     path: '/drafts/{draft_id}/send',
     permission: 'draft_send',
     summary: 'Send a draft now; it is deleted when its message is accepted',
-    idempotencyKey: true,
+    idempotencyKey: 'send',
     errors: ['message_rejected', 'inbox_paused', 'domain_not_verified', 'conflict', 'unprocessable'],
     params,
     body: sendDraftBody,

@@ -1,7 +1,5 @@
-import type { z } from 'zod'
 import { labelFilter } from '../../schemas/labels.ts'
 import {
-  FILTERED_LIMIT_MESSAGE,
   mailSearchText,
   pageToken,
   queryBoolean,
@@ -31,15 +29,4 @@ export const mailSearchQuery = {
   ...searchPageQuery,
   before: queryDateTime.optional(),
   after: queryDateTime.optional(),
-}
-
-/** A list with a content filter rejects a `limit` above the maximum; a list without one reduces it (mail 1). */
-export function capWhenFiltered<Query extends { limit?: number | undefined }>(
-  query: Query,
-  filters: readonly (keyof Query)[],
-  context: z.RefinementCtx,
-): void {
-  if (query.limit === undefined || query.limit <= LIMITS.page.max) return
-  if (filters.every((name) => query[name] === undefined)) return
-  context.addIssue({ code: 'custom', path: ['limit'], message: FILTERED_LIMIT_MESSAGE })
 }

@@ -13,9 +13,9 @@ import {
 import { PAGE } from '../../resources/page.ts'
 import { labelChange, labelChangeMembers, requireLabels } from '../../schemas/labels.ts'
 import { messageIds } from '../../schemas/message-ids.ts'
-import { orderedPageQuery, queryList } from '../../schemas/query.ts'
+import { capWhenFiltered, orderedPageQuery, queryList } from '../../schemas/query.ts'
 import { LIMITS } from '../../vocabulary/limits.ts'
-import { capWhenFiltered, mailListQuery, mailSearchQuery } from './mail-lists.ts'
+import { mailListQuery, mailSearchQuery } from './mail-lists.ts'
 
 const params = z.object({ message_id: idParam })
 

@@ -15,7 +15,7 @@ const SEND = {
   tiers: ['organization', 'pod', 'inbox'],
   permission: 'message_send',
   alsoNeeds: ['message_read'],
-  idempotencyKey: true,
+  idempotencyKey: 'send',
   bodyLimit: MAIL_BODY,
   response: sentMessage,
   errors: ['message_rejected', 'inbox_paused', 'domain_not_verified', 'conflict', 'unprocessable'],

@@ -4,11 +4,11 @@ import { attachmentResponse } from '../../resources/attachment.ts'
 import { PAGE } from '../../resources/page.ts'
 import { foundThread, thread, threadItem, updatedThread } from '../../resources/thread.ts'
 import { labelChange } from '../../schemas/labels.ts'
-import { pageToken, queryInteger, queryList } from '../../schemas/query.ts'
+import { capWhenFiltered, pageToken, queryInteger, queryList } from '../../schemas/query.ts'
 import { threadId } from '../../vocabulary/ids.ts'
 import { LIMITS } from '../../vocabulary/limits.ts'
 import { TIERS } from '../../vocabulary/tiers.ts'
-import { capWhenFiltered, mailListQuery, mailSearchQuery } from './mail-lists.ts'
+import { mailListQuery, mailSearchQuery } from './mail-lists.ts'
 
 const params = z.object({ thread_id: threadId })
 

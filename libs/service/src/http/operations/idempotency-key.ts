@@ -1,12 +1,14 @@
-import { type FieldError, IDEMPOTENCY_KEY } from '@restante/contracts/vocabulary'
+import { type FieldError, IDEMPOTENCY_KEYS, type IdempotencyKeyRule } from '@restante/contracts/vocabulary'
 
-/** The `Idempotency-Key` header of the send family (identity 1.8); `undefined` when it is absent. */
-export function checkIdempotencyKey(header: string | string[] | undefined, problems: FieldError[]): string | undefined {
+/** The `Idempotency-Key` header by the rule of an operation (identity 1.8, apps 2); `undefined` when it is absent. */
+export function checkIdempotencyKey(
+  rule: IdempotencyKeyRule,
+  header: string | string[] | undefined,
+  problems: FieldError[],
+): string | undefined {
   if (header === undefined) return undefined
-  if (typeof header === 'string' && IDEMPOTENCY_KEY.test(header)) return header
-  problems.push({
-    path: ['headers', 'idempotency-key'],
-    message: 'Must be 1 to 256 characters of A-Z a-z 0-9 - . _ ~',
-  })
+  const { pattern, form } = IDEMPOTENCY_KEYS[rule]
+  if (typeof header === 'string' && pattern.test(header)) return header
+  problems.push({ path: ['headers', 'idempotency-key'], message: `Must be ${form}` })
   return undefined
 }

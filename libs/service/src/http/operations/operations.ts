@@ -145,7 +145,7 @@ async function answerBody(
   const parsedParams = accepted(validate(operation.params, params), problems)
   const query = accepted(validate(operation.query, decodeQuery(exchange.search)), problems)
   const idempotencyKey = operation.idempotencyKey
-    ? checkIdempotencyKey(exchange.request.headers['idempotency-key'], problems)
+    ? checkIdempotencyKey(operation.idempotencyKey, exchange.request.headers['idempotency-key'], problems)
     : undefined
   const body =
     operation.body &&

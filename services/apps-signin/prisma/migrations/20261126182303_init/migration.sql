@@ -4,6 +4,7 @@ CREATE TABLE "apps" (
     "kind" TEXT NOT NULL DEFAULT 'registered',
     "client_id" TEXT NOT NULL,
     "name" TEXT,
+    "name_key" TEXT NOT NULL DEFAULT '',
     "description" TEXT,
     "logo_url" TEXT,
     "terms_url" TEXT,
@@ -113,6 +114,7 @@ CREATE TABLE "connect_replays" (
     "organization_id" UUID NOT NULL,
     "key" TEXT NOT NULL,
     "fingerprint" BYTEA NOT NULL,
+    "api_key_id" UUID NOT NULL,
     "answer" BYTEA,
     "inbox_uid" UUID,
     "expires_at" TIMESTAMPTZ(3) NOT NULL,
@@ -145,7 +147,9 @@ CREATE TABLE "transactions" (
     "approved_by" TEXT,
     "consented_at" TIMESTAMPTZ(3),
     "owner_approved_at" TIMESTAMPTZ(3),
+    "owner_hash" BYTEA,
     "outcome" TEXT,
+    "reason" TEXT,
     "ended_at" TIMESTAMPTZ(3),
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "expires_at" TIMESTAMPTZ(3) NOT NULL,
@@ -194,12 +198,22 @@ CREATE TABLE "owner_approvals" (
     "inbox_uid" UUID NOT NULL,
     "owner_hash" BYTEA NOT NULL,
     "mail_id" UUID NOT NULL,
+    "mailed_at" TIMESTAMPTZ(3),
     "decision" TEXT,
     "decided_at" TIMESTAMPTZ(3),
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "expires_at" TIMESTAMPTZ(3) NOT NULL,
 
     CONSTRAINT "owner_approvals_pkey" PRIMARY KEY ("jti")
+);
+
+-- CreateTable
+CREATE TABLE "owner_mails" (
+    "id" UUID NOT NULL,
+    "organization_id" UUID NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "owner_mails_pkey" PRIMARY KEY ("id")
 );
 
 -- CreateTable
@@ -218,6 +232,7 @@ CREATE TABLE "codes" (
     "address" TEXT NOT NULL,
     "api_key_id" UUID NOT NULL,
     "owner_hash" BYTEA,
+    "owner_approved" BOOLEAN NOT NULL,
     "auth_time" TIMESTAMPTZ(3) NOT NULL,
     "used_at" TIMESTAMPTZ(3),
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
@@ -236,6 +251,7 @@ CREATE TABLE "access_tokens" (
     "api_key_id" UUID NOT NULL,
     "scopes" TEXT[],
     "owner_hash" BYTEA,
+    "owner_approved" BOOLEAN NOT NULL,
     "revoked_at" TIMESTAMPTZ(3),
     "expires_at" TIMESTAMPTZ(3) NOT NULL,
 
@@ -358,6 +374,12 @@ CREATE INDEX "owner_approvals_inbox_uid_idx" ON "owner_approvals"("inbox_uid");
 
 -- CreateIndex
 CREATE INDEX "owner_approvals_organization_id_created_at_idx" ON "owner_approvals"("organization_id", "created_at");
+
+-- CreateIndex
+CREATE INDEX "owner_mails_organization_id_created_at_idx" ON "owner_mails"("organization_id", "created_at");
+
+-- CreateIndex
+CREATE INDEX "owner_mails_created_at_idx" ON "owner_mails"("created_at");
 
 -- CreateIndex
 CREATE UNIQUE INDEX "codes_jti_key" ON "codes"("jti");

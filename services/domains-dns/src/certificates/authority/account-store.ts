@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { type Queryable, sql, type Tx } from '@restante/service/database'
-import type { KeyRing } from '../../keys/key-ring.ts'
+import type { KeyRing } from '@restante/service/secrets'
 
 interface AccountRow {
   readonly private_key: Uint8Array

@@ -1,6 +1,6 @@
 import type { TrackingCertificate } from '@restante/contracts/internal'
 import { type Queryable, sql, type Tx } from '@restante/service/database'
-import type { KeyRing } from '../../keys/key-ring.ts'
+import type { KeyRing } from '@restante/service/secrets'
 import type { IssuedCertificate } from '../authority/authority.ts'
 import { renewalAt } from '../rules/schedule.ts'
 

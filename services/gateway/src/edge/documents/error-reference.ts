@@ -1,5 +1,5 @@
 import { ERRORS, type ErrorDefinition } from '@restante/contracts/vocabulary'
-import { escapeHtml } from './escape-html.ts'
+import { escapeHtml } from '@restante/service/pages'
 
 /** The page that the `docs` member of every error links to: one entry per code, from the table of codes itself. */
 export function errorReference(): string {

@@ -1,6 +1,6 @@
 import type { SetupResult } from '@restante/contracts/internal'
-import { escapeHtml } from '../documents/escape-html.ts'
-import { type PageContent, PageRenderer, type RenderedPage } from '../documents/page.ts'
+import { escapeHtml, type RenderedPage } from '@restante/service/pages'
+import { type PageContent, PageRenderer } from '../documents/page.ts'
 
 type Returned = Extract<SetupResult, { readonly outcome: 'returned' }>
 type Record = Returned['records'][number]

@@ -1,5 +1,5 @@
-import { escapeHtml } from '../documents/escape-html.ts'
-import { PageRenderer, type RenderedPage } from '../documents/page.ts'
+import { escapeHtml, type RenderedPage } from '@restante/service/pages'
+import { PageRenderer } from '../documents/page.ts'
 
 /** The pages behind a link to unsubscribe. */
 export type Page =

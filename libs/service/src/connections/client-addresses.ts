@@ -8,7 +8,7 @@ const MAPPED_IPV4 = /^::ffff:(?=\d+\.)/i
  * Determines the client of a request. A client's own statements are not believed: `X-Forwarded-For` counts only as far
  * back as its addresses are trusted proxies.
  */
-export class Peers {
+export class ClientAddresses {
   readonly #isProxy: ((address: string, distance: number) => boolean) | undefined
 
   /** @param trustedProxies addresses and networks (CIDR) of the proxies in front. */

@@ -1,5 +1,5 @@
 import { hkdfSync } from 'node:crypto'
-import { DecryptionError, SecretBox } from '@restante/service/secrets'
+import { DecryptionError, SecretBox } from './secret-box.ts'
 
 export interface KeyRingOptions {
   /** Seals, and opens. */

@@ -1,0 +1,22 @@
+import type { Database } from '@restante/service/database'
+import { findClient } from '../apps/find.ts'
+import { findTicket } from '../connect/tickets.ts'
+import { enrollmentPage, expiredLinkPage, type RenderedPage } from '../pages/index.ts'
+
+/** The page of a magic link. It shows, and uses nothing up: scanners of mails open links too (apps 7.2, step 0). */
+export async function linkPage(db: Database, authBase: string, ticket: string): Promise<RenderedPage> {
+  const found = await findTicket(db, ticket)
+  const client = found && (await findClient(db, found.app_id, { open: false }))
+  if (found === undefined || client?.initiateLoginUri === undefined) return expiredLinkPage()
+  const { address } = found
+  const continueTo = loginUrl(client.initiateLoginUri, authBase, address)
+  return enrollmentPage({ app: { name: client.name ?? null, host: client.host ?? '' }, ticket, address, continueTo })
+}
+
+/** Where the app begins the sign-in (OpenID Connect Core 4): with these two parameters, and no other. */
+function loginUrl(initiateLoginUri: string, iss: string, loginHint: string): string {
+  const url = new URL(initiateLoginUri)
+  url.searchParams.set('iss', iss)
+  url.searchParams.set('login_hint', loginHint)
+  return url.href
+}
