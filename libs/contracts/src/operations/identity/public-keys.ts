@@ -16,7 +16,7 @@ const REVOKE = {
   method: 'POST',
   permission: 'api_key_delete',
   summary: 'Revoke all sign-in keys in the scope of the key; with the same Idempotency-Key, a UUID, once',
-  idempotencyKey: true,
+  idempotencyKey: 'connect',
   errors: ['conflict'],
   response: signInKeyRevocation,
 } as const
