@@ -16,7 +16,7 @@ const httpsUrl = z
   .max(LIMITS.app.url)
   .refine((text) => URL.parse(text)?.protocol === 'https:', { error: 'Must be an absolute https URL' })
 
-/** What the operator registers of an app (apps 5). Whether redirect URIs fit is decided by the owner. */
+/** What the operator registers of an app (apps 5). Whether the URIs of its sign-in fit is decided by the owner. */
 export const appSettings = z.strictObject({
   name: line({ min: 1, max: LIMITS.name.max }),
   description: prose().max(LIMITS.app.description).nullable(),
@@ -30,9 +30,14 @@ export const appSettings = z.strictObject({
     .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, { error: 'Must be words of a-z and 0-9 joined by single hyphens' })
     .nullable(),
   listed: z.boolean(),
-  native: z.boolean().meta({ description: 'Its redirect URIs may be http on loopback, on any port (RFC 8252).' }),
+  native: z
+    .boolean()
+    .meta({
+      description:
+        'Its redirect URIs and `initiate_login_uri` may be http on loopback, the former on any port (RFC 8252).',
+    }),
   redirect_uris: z.array(url).max(LIMITS.app.redirectUris),
-  initiate_login_uri: httpsUrl.nullable(),
+  initiate_login_uri: url.nullable(),
   scopes: z.array(z.enum(SIGN_IN_SCOPES)).max(SIGN_IN_SCOPES.length),
   token_endpoint_auth_method: z.enum(CLIENT_AUTHENTICATIONS),
   owner_signup_limit: signUpLimit.nullable(),
