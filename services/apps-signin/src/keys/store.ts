@@ -107,3 +107,11 @@ export async function countUnopenable(on: Queryable, ring: KeyRing): Promise<num
   const [row] = await on.query(COUNT_UNKNOWN, [ring.current, ...ring.previous])
   return row?.count ?? 0
 }
+
+const AGE = sql<{ age: number }>('select extract(epoch from now() - max(active_from))::float8 as age from signing_keys')
+
+/** Seconds since the newest key began to sign, by the database's clock. */
+export async function ageOfNewestKey(on: Queryable): Promise<number> {
+  const [row] = await on.query(AGE)
+  return row?.age ?? 0
+}
