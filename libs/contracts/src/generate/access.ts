@@ -46,7 +46,9 @@ export interface Access {
 
 /** The resource of a path parameter, in the words of a 404. */
 const RESOURCES: Readonly<Record<string, string>> = {
+  account_id: 'Account',
   api_key_id: 'API key',
+  app_id: 'App',
   attachment_id: 'Attachment',
   delivery_id: 'Delivery',
   draft_id: 'Draft',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { BASE, define, group, idParam, VOID } from '../../definition/define.ts'
+import { BASE, define, group, idParam, NOTHING, VOID } from '../../definition/define.ts'
 import { listedPublicKey, signInKeyRevocation } from '../../resources/api-key.ts'
 import { PAGE } from '../../resources/page.ts'
 import { orderedPageQuery } from '../../schemas/query.ts'
@@ -17,6 +17,7 @@ const REVOKE = {
   permission: 'api_key_delete',
   summary: 'Revoke all sign-in keys in the scope of the key; with the same Idempotency-Key, a UUID, once',
   idempotencyKey: 'connect',
+  body: NOTHING,
   errors: ['conflict'],
   response: signInKeyRevocation,
 } as const
