@@ -92,7 +92,7 @@ export class Balancer {
     return { GATEWAY_BIND: address(front), GATEWAY_1: address(first), GATEWAY_2: address(second) }
   }
 
-  /** Sections of the same form for the services behind the gateway, and for SMTP. */
+  /** Sections of the same form for the services behind the gateway, for SMTP and for sign-in. */
   #otherServices(): string {
     const { front, back } = this.#options
     const http = SERVICES.filter((name) => name !== 'gateway').map((name) => {
@@ -100,16 +100,17 @@ export class Balancer {
       const servers = back.map((own, replica) => `  server replica-${replica} 127.0.0.1:${port(own)} check`)
       return [`listen ${name}`, `  bind 127.0.0.1:${port(front)}`, ...servers].join('\n')
     })
-    const smtp = [
-      'listen smtp',
-      `  bind 127.0.0.1:${front.port('smtp')}`,
-      '  mode tcp',
-      ...back.map(
-        (own, replica) =>
-          `  server replica-${replica} 127.0.0.1:${own.port('smtp')} check port ${own.port(listenerOf('mail-ingest'))}`,
-      ),
-    ].join('\n')
-    return `${[...http, smtp].join('\n\n')}\n`
+    return `${[...http, this.#plain('smtp', 'mail-ingest'), this.#plain('sign-in', 'apps-signin')].join('\n\n')}\n`
+  }
+
+  /** A second listener of a service, which its own port says the readiness of. */
+  #plain(listener: 'smtp' | 'sign-in', service: ServiceName): string {
+    const { front, back } = this.#options
+    const servers = back.map(
+      (own, replica) =>
+        `  server replica-${replica} 127.0.0.1:${own.port(listener)} check port ${own.port(listenerOf(service))}`,
+    )
+    return [`listen ${listener}`, `  bind 127.0.0.1:${front.port(listener)}`, '  mode tcp', ...servers].join('\n')
   }
 }
 

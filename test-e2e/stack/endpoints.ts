@@ -5,6 +5,8 @@ import { z } from 'zod'
 export const endpoints = z.object({
   gatewayUrl: z.url(),
   streamUrl: z.url(),
+  /** Origin of the pages of sign-in, and issuer. A browser takes it for a secure context because its host is localhost. */
+  signInUrl: z.url(),
   /** Default domain of new inboxes. */
   domain: z.string(),
   /** Domain of our return paths. */

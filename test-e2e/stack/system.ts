@@ -33,7 +33,7 @@ export interface SystemOptions {
 }
 
 /** Listeners of the local stack; `captured-smtp` is the port of the external MX hosts. */
-const LISTENERS: readonly Listener[] = [...SERVICES, 'smtp', 'captured-smtp']
+const LISTENERS: readonly Listener[] = [...SERVICES, 'smtp', 'captured-smtp', 'sign-in']
 
 /**
  * The whole system: every service as a process, on real engines with databases, topics, keys, blobs and ports of its
@@ -151,6 +151,7 @@ function portsOf(name: ServiceName, settings: Settings): Record<string, string> 
   return {
     PORT: String(settings.port(listenerOf(name))),
     ...(name === 'mail-ingest' && { SMTP_PORT: String(settings.port('smtp')) }),
+    ...(name === 'apps-signin' && { AUTH_PORT: String(settings.port('sign-in')) }),
   }
 }
 
@@ -197,6 +198,7 @@ function endpointsOf(
   const gateway = settings.port('gateway')
   return {
     gatewayUrl: `http://127.0.0.1:${gateway}`,
+    signInUrl: `http://localhost:${settings.port('sign-in')}`,
     streamUrl: `ws://127.0.0.1:${gateway}/v0`,
     domain: defaultDomain,
     bounceDomain: `bounces.${defaultDomain}`,

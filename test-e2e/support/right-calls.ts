@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto'
 import type { Permission } from '@restante/contracts/access'
 import type { OperationDefinition } from '@restante/contracts/operations'
 import { codeFor, mailTo } from './mail.ts'
@@ -25,6 +26,9 @@ const CALLS: Readonly<Record<string, RightCall>> = {
   'agent.human': { body: ({ human }) => ({ human_email: human }) },
   'apiKeys.update': { body: () => ({ name: 'Renamed' }) },
   'apiKeys.delete': { fresh: newKey },
+  'publicKeys.create': { body: () => ({ public_key: newPublicJwk() }) },
+  'publicKeys.update': { body: () => ({ name: 'Renamed' }), fresh: newPublicKey },
+  'publicKeys.delete': { fresh: newPublicKey },
   'pods.update': { body: () => ({ name: 'Renamed' }) },
   'pods.delete': { endsOrganization: true, fresh: emptyPod },
   'inboxes.search': { query: '?q=box' },
@@ -87,6 +91,17 @@ async function newKey({ client, named, isAgent }: TestOrganization): Promise<Nam
   if (isAgent) return {}
   const { apiKeyId } = await client.inboxes.apiKeys.create(nameIn(named, 'inbox_id'), {})
   return { api_key_id: apiKeyId }
+}
+
+/** An agent can register none. */
+async function newPublicKey({ owner, isAgent }: TestOrganization): Promise<Names> {
+  if (isAgent) return {}
+  const { body } = await owner.post('/v0/api-keys', { public_key: newPublicJwk() })
+  return { api_key_id: String(body['api_key_id']) }
+}
+
+function newPublicJwk() {
+  return generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' })
 }
 
 /** Only an empty pod can be deleted. */

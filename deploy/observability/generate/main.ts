@@ -11,9 +11,10 @@ import { mailOut } from './dashboards/mail/mail-out.ts'
 import { overview } from './dashboards/overview.ts'
 import { kafka } from './dashboards/platform/kafka.ts'
 import { runtime } from './dashboards/platform/runtime.ts'
+import { signIn } from './dashboards/sign-in.ts'
 
 const folder = path.resolve(import.meta.dirname, '../dashboards')
-const dashboards = [overview, mailIn, mailOut, eventsOut, kafka, runtime, domains]
+const dashboards = [overview, mailIn, mailOut, eventsOut, kafka, runtime, domains, signIn]
 const files = new Map(
   dashboards.map((each) => [`${each.uid?.replace('restante-', '')}.json`, `${JSON.stringify(each, null, 2)}\n`]),
 )

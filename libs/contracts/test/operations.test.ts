@@ -62,7 +62,7 @@ describe.each(all)('%s', (key, operation) => {
     expect(codes.includes('validation_error')).toBe(
       operation.body !== undefined ||
         Object.keys(operation.query.shape).length > 0 ||
-        ['thread_id', 'direction', 'type'].some((name) => Object.hasOwn(operation.params.shape, name)),
+        ['thread_id', 'direction', 'type', 'app_id'].some((name) => Object.hasOwn(operation.params.shape, name)),
     )
   })
 })
@@ -87,13 +87,14 @@ describe('the table of operations', () => {
     }
   })
 
-  it('accepts Idempotency-Key only where mail is sent and a sign-in begins, the large body for what sends and drafts', () => {
+  it('accepts Idempotency-Key only where mail is sent, a sign-in begins and sign-in keys end, the large body for what sends and drafts', () => {
     const sending = ['messages.send', 'messages.reply', 'messages.replyAll', 'messages.forward']
     const drafting = ['create', 'update'].map((verb) => `drafts.${verb}`)
     const answering = ['draftReply', 'draftReplyAll', 'draftForward'].map((verb) => `messages.${verb}`)
     const keyed = (rule: string) => all.filter(([, { idempotencyKey }]) => idempotencyKey === rule).map(([id]) => id)
     expect(keyed('send')).toEqual([...sending, 'drafts.send'])
-    expect(keyed('connect')).toEqual(['apps.connect', 'providers.connect'])
+    const revoking = ['publicKeys.revokeSignIn', 'apiKeys.revokeSignIn']
+    expect(keyed('connect')).toEqual([...revoking, 'apps.connect', 'providers.connect'])
     const large = all.filter(([, { bodyLimit }]) => bodyLimit.bytes > LIMITS.request.body)
     expect(large.map(([id]) => id)).toEqual([...sending, ...drafting, ...answering])
   })

@@ -19,6 +19,12 @@ POST   /api-keys                                             OPI api_key_create 
 GET    /api-keys/{api_key_id}                                OPI api_key_read      OPI 200
 PATCH  /api-keys/{api_key_id}                                OPI api_key_update    OPI 200
 DELETE /api-keys/{api_key_id}                                OPI api_key_delete    OPI 204
+GET    /api-keys/public-keys                                 O   api_key_read      OPI 200
+POST   /api-keys/public-keys                                 O   api_key_create    OPI 200
+PATCH  /api-keys/public-keys/{api_key_id}                    O   api_key_update    OPI 200
+DELETE /api-keys/public-keys/{api_key_id}                    O   api_key_delete    OPI 204
+POST   /api-keys/public-keys/agentid-sign-in/revoke-all      O   api_key_delete    OPI 200
+POST   /api-keys/agentid-sign-in/revoke-all                  O   api_key_delete    OPI 200
 GET    /pods                                                 O   pod_read          OP  200
 POST   /pods                                                 O   pod_create        O   200
 GET    /pods/{pod_id}                                        O   pod_read          OP  200

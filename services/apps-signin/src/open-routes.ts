@@ -5,7 +5,7 @@ import { accountRoutes } from './accounts/routes.ts'
 import { catalogRoutes } from './catalog/routes.ts'
 import type { configuration } from './config.ts'
 import { openFlow } from './open-flow.ts'
-import { openPublic } from './open-public.ts'
+import { openProvider } from './open-provider.ts'
 import { operatorRoutes } from './operator/routes.ts'
 import { tenancyRoutes } from './tenancy/open-tenancy.ts'
 
@@ -23,5 +23,5 @@ export function openRoutes(
     handlers: { ...flow.handlers, ...catalogRoutes({ db, cursors }), ...accountRoutes({ db, outbox, cursors }) },
     internal: { ...operatorRoutes({ db, log }), ...tenancyRoutes(tenancy, { kafka, db, log }) },
   })
-  openPublic(kit, config, flow.publicRoutes)
+  openProvider(kit, config, flow)
 }

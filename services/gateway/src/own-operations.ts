@@ -9,6 +9,7 @@ import { deletionRoutes } from './deletion/routes.ts'
 import { inboxRoutes } from './inboxes/routes.ts'
 import { organizationRoutes } from './organizations/routes.ts'
 import { podRoutes } from './pods/routes.ts'
+import { publicKeyRoutes } from './sign-in/public-key-routes.ts'
 import type { GatewayTimers } from './storage/timers.ts'
 import type { TenancyEvents } from './tenancy/events.ts'
 
@@ -27,12 +28,14 @@ export function ownOperations(kit: GatewayKit, config: Config, parts: Parts): Ha
   const cursors = new Cursors(config.cursorSecret)
   const domainsDns = kit.peer('domains-dns')
   const deps = { ...parts, db: kit.db, turns: new KeyedMutex(), cursors, addresses, domainsDns }
+  const credentials = { ...deps, limit: config.credentialLimit }
   return {
     ...organizationRoutes({ ...deps, domainLimit: config.domainLimit }),
     ...podRoutes({ ...deps, limit: config.podLimit }),
     ...inboxRoutes(deps),
     ...deletionRoutes({ ...deps, retiredAddressMs }),
-    ...credentialRoutes({ ...deps, limit: config.credentialLimit }),
+    ...credentialRoutes(credentials),
+    ...publicKeyRoutes(credentials),
     ...agentRoutes({
       ...deps,
       ...peersOfAgents(kit),

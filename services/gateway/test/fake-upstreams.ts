@@ -201,11 +201,11 @@ export class FakeUpstreams {
       case '/internal/apps/list':
       case '/internal/apps/get':
       case '/internal/apps/update':
-      case '/internal/apps/secrets/add':
-      case '/internal/apps/secrets/remove':
+      case '/internal/apps/add-secret':
+      case '/internal/apps/remove-secret':
       case '/internal/apps/remove':
-      case '/internal/apps/limits/set':
-      case '/internal/apps/limits/list':
+      case '/internal/apps/set-limit':
+      case '/internal/apps/list-limits':
       case '/internal/webhook-log/list':
       case '/internal/webhook-log/replay':
       case '/internal/webhook-log/replay-range':

@@ -48,6 +48,7 @@ export interface Access {
 const RESOURCES: Readonly<Record<string, string>> = {
   account_id: 'Account',
   api_key_id: 'API key',
+  app_id: 'App',
   attachment_id: 'Attachment',
   delivery_id: 'Delivery',
   draft_id: 'Draft',
@@ -74,6 +75,8 @@ const denied: ReadonlySet<string> = new Set(DENIED_WHILE_UNVERIFIED)
 /** An unverified organization has only the inbox that sign-up created, and no domain (identity 5.4, domains 2.1). */
 const EXHAUSTED_WHILE_UNVERIFIED: ReadonlySet<string> = new Set(['inbox_create', 'domain_create'])
 const NOTHING_WHILE_UNVERIFIED = 'Domain'
+/** It can register no public key, and these find no other one. */
+const FIND_PUBLIC_KEYS: ReadonlySet<string> = new Set(['publicKeys.update', 'publicKeys.delete'])
 
 /**
  * The route table as a function (identity 4.2, 4.3, 5.4): the answer to a request with valid values under a prefix. It
@@ -130,13 +133,15 @@ function refusalOf(
   if (!holder.own && resourcesOf(operation, prefix).length > 0) return 'not_found'
   if (holder.state !== 'unverified') return undefined
   if (resourcesOf(operation, prefix).includes(NOTHING_WHILE_UNVERIFIED)) return 'not_found'
+  if (FIND_PUBLIC_KEYS.has(operation.id)) return 'not_found'
   return EXHAUSTED_WHILE_UNVERIFIED.has(operation.permission) ? 'limit_exceeded' : undefined
 }
 
 /** The first resource that the credential cannot reach. */
 function missingOf(operation: OperationDefinition, prefix: Tier, credential: Credential): string {
   const holder: Holder | undefined = CREDENTIALS[credential]
-  return holder?.own ? NOTHING_WHILE_UNVERIFIED : (resourcesOf(operation, prefix)[0] ?? '')
+  const [first = ''] = resourcesOf(operation, prefix)
+  return holder?.own && !FIND_PUBLIC_KEYS.has(operation.id) ? NOTHING_WHILE_UNVERIFIED : first
 }
 
 function holds({ permission }: OperationDefinition, { state, signs }: Holder, permitted: boolean): boolean {

@@ -13,6 +13,7 @@ const TAGS: Readonly<Record<string, string>> = {
   auth: 'Who am I',
   organizations: 'The organization of the credential',
   apiKeys: 'API keys',
+  publicKeys: 'Public keys',
   pods: 'Groups of inboxes',
   inboxes: 'Inboxes',
   threads: 'Conversations of an inbox',
@@ -23,6 +24,9 @@ const TAGS: Readonly<Record<string, string>> = {
   files: 'Signed downloads',
   draftFiles: 'Signed downloads of attachments of drafts',
   domains: 'Custom domains',
+  apps: 'Apps that inboxes sign in to',
+  accounts: 'Inboxes signed in to apps',
+  providers: 'Apps, by their older name',
   webhooks: 'Events, delivered',
   stream: 'Events, live',
 }

@@ -16,7 +16,7 @@ const httpsUrl = z
   .max(LIMITS.app.url)
   .refine((text) => URL.parse(text)?.protocol === 'https:', { error: 'Must be an absolute https URL' })
 
-/** What the operator registers of an app (apps 5). Whether redirect URIs fit is decided by the owner. */
+/** What the operator registers of an app (apps 5). Whether the URIs of its sign-in fit is decided by the owner. */
 export const appSettings = z.strictObject({
   name: line({ min: 1, max: LIMITS.name.max }),
   description: prose().max(LIMITS.app.description).nullable(),
@@ -30,9 +30,12 @@ export const appSettings = z.strictObject({
     .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, { error: 'Must be words of a-z and 0-9 joined by single hyphens' })
     .nullable(),
   listed: z.boolean(),
-  native: z.boolean().meta({ description: 'Its redirect URIs may be http on loopback, on any port (RFC 8252).' }),
+  native: z.boolean().meta({
+    description:
+      'Its redirect URIs and `initiate_login_uri` may be http on loopback, the former on any port (RFC 8252).',
+  }),
   redirect_uris: z.array(url).max(LIMITS.app.redirectUris),
-  initiate_login_uri: httpsUrl.nullable(),
+  initiate_login_uri: url.nullable(),
   scopes: z.array(z.enum(SIGN_IN_SCOPES)).max(SIGN_IN_SCOPES.length),
   token_endpoint_auth_method: z.enum(CLIENT_AUTHENTICATIONS),
   owner_signup_limit: signUpLimit.nullable(),
@@ -101,7 +104,7 @@ export const appsSigninInternalOperations = internalGroup({
   'apps-signin.addSecret': defineInternal({
     ...FROM_OPERATOR,
     id: 'apps-signin.addSecret',
-    path: '/internal/apps/secrets/add',
+    path: '/internal/apps/add-secret',
     summary: 'Give an app another secret, so that two are valid; the older of two goes',
     body: z.object({ app_id, operator }),
     response: changed,
@@ -109,7 +112,7 @@ export const appsSigninInternalOperations = internalGroup({
   'apps-signin.removeSecret': defineInternal({
     ...FROM_OPERATOR,
     id: 'apps-signin.removeSecret',
-    path: '/internal/apps/secrets/remove',
+    path: '/internal/apps/remove-secret',
     summary: 'End a secret of an app',
     body: z.object({ app_id, secret_id: z.guid(), operator }),
     response: changed,
@@ -125,7 +128,7 @@ export const appsSigninInternalOperations = internalGroup({
   'apps-signin.setSignUpLimit': defineInternal({
     ...FROM_OPERATOR,
     id: 'apps-signin.setSignUpLimit',
-    path: '/internal/apps/limits/set',
+    path: '/internal/apps/set-limit',
     summary: "Set the most accounts of one organization at an app, in place of the app's; null goes back to it",
     body: z.object({ app_id, organization_id: z.guid(), limit: signUpLimit.nullable(), operator }),
     response: z.object({ found: z.boolean() }),
@@ -133,7 +136,7 @@ export const appsSigninInternalOperations = internalGroup({
   'apps-signin.listSignUpLimits': defineInternal({
     ...FROM_OPERATOR,
     id: 'apps-signin.listSignUpLimits',
-    path: '/internal/apps/limits/list',
+    path: '/internal/apps/list-limits',
     summary: 'List the limits of single organizations at an app, with what they have used',
     body: z.object({ app_id, after: z.guid().optional(), limit: z.int().min(1).max(1_000) }),
     response: z.object({

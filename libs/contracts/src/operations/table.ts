@@ -13,6 +13,7 @@ import { apiKeyOperations } from './identity/api-keys.ts'
 import { identityOperations } from './identity/identity.ts'
 import { inboxOperations } from './identity/inboxes.ts'
 import { podOperations } from './identity/pods.ts'
+import { publicKeyOperations } from './identity/public-keys.ts'
 import { draftOperations } from './mail/drafts.ts'
 import { listOperations } from './mail/lists.ts'
 import { messageOperations } from './mail/messages.ts'
@@ -24,6 +25,7 @@ export const operations = {
   ...agentOperations,
   ...identityOperations,
   ...apiKeyOperations,
+  ...publicKeyOperations,
   ...podOperations,
   ...inboxOperations,
   ...threadOperations,

@@ -3,6 +3,7 @@ import { PERMISSIONS } from '../access/permissions.ts'
 import { publicJwk } from '../schemas/public-jwk.ts'
 import { clientId, instant } from '../schemas/text.ts'
 import { apiKeyId, inboxId, podId } from '../vocabulary/ids.ts'
+import { TIERS } from '../vocabulary/tiers.ts'
 
 /** The granted permissions, and no others; the member is absent on an unrestricted key (identity 3.2). */
 export const grantedPermissions = z
@@ -59,6 +60,18 @@ export const publicKeyCredential = z
   })
   .meta({ id: 'PublicKeyCredential' })
 export type PublicKeyCredential = z.infer<typeof publicKeyCredential>
+
+/** A public key in the form of older clients, which read its scope from one member. */
+export const listedPublicKey = publicKeyCredential
+  .extend({ scope: z.object({ type: z.enum(TIERS), id: z.string().optional() }) })
+  .meta({ id: 'ListedPublicKey' })
+export type ListedPublicKey = z.infer<typeof listedPublicKey>
+
+/** That all sign-in keys of a scope were revoked; how often that happened in the organization. */
+export const signInKeyRevocation = z
+  .object({ previous_generation: z.int(), current_generation: z.int(), revoked_at: instant })
+  .meta({ id: 'SignInKeyRevocation' })
+export type SignInKeyRevocation = z.infer<typeof signInKeyRevocation>
 
 /** A credential of any family; `type` distinguishes them. */
 export const apiKey = z.discriminatedUnion('type', [bearerKey, publicKeyCredential]).meta({ id: 'ApiKey' })

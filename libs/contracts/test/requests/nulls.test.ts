@@ -84,6 +84,7 @@ describe('null for an optional member', () => {
       'apiKeys.create+.permissions',
       'apiKeys.create.permissions',
       'apiKeys.update.permissions',
+      ...['publicKeys.create.permissions', 'publicKeys.update.permissions'],
       'inboxes.update.metadata',
       ...['to', 'cc', 'bcc', 'reply_to', 'subject', 'text', 'html', 'send_at'].map((name) => `drafts.update.${name}`),
     ])

@@ -46,6 +46,11 @@ const RECORD = sql<
    select ${ACCOUNT_COLUMNS} from recorded as accounts join apps on apps.id = accounts.app_id`,
 )
 
+// What was accepted to be shared is remembered for 180 days from the latest sign-in (apps 7.3).
+const REMEMBER = sql<never, [clientId: string, inboxUid: string]>(
+  'update consents set used_at = now() where client_id = $1 and inbox_uid = $2',
+)
+
 /**
  * Records a sign-in in the transaction that exchanges its code: the account, created on the first one, that the inbox has
  * signed up, and the events. The account's row stays locked, so that disabling it either comes first or after the
@@ -59,6 +64,7 @@ export async function recordSignIn(tx: Tx, outbox: Outbox, signIn: SignIn): Prom
   const [account] = await tx.query(RECORD, randomUUID(), appId, organizationId, podId, inboxUid, address)
   if (account === undefined) return { outcome: 'disabled' }
   await recordSignUp(tx, { appId, organizationId, inboxUid })
+  await tx.query(REMEMBER, client.clientId, inboxUid)
   const { transaction, credentialId, scopes } = signIn
   const attempt = { inbox, client, transaction, credentialId, at: account.last_signed_in_at }
   await outbox.addAll(tx, topics['apps.accounts'], [

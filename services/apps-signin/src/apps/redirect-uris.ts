@@ -13,7 +13,7 @@ export function canonicalUrl(text: string): URL | undefined {
 }
 
 /**
- * Why a redirect URI cannot be registered; undefined when it can (apps 5).
+ * Why a redirect URI, or the URI at which an app begins a sign-in, cannot be registered; undefined when it can (apps 5).
  * @param native whether the app runs on the machine of its user, and listens on loopback.
  */
 export function redirectUriProblem(text: string, native: boolean): string | undefined {

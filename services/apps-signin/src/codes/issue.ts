@@ -42,11 +42,30 @@ export function issueCode({ db, outbox, openClients }: IssueOptions, { jti, fact
     if (!transaction?.live) return { kind: 'over' }
     const client = await findClient(tx, transaction.client_id, { open: openClients })
     const refusal = await refusalOf(tx, { transaction, client, facts })
-    if (refusal !== undefined) return refuse({ tx, outbox }, transaction, 'access_denied', refusal)
+    if (refusal !== undefined) return refuse({ tx, outbox }, transaction, refusal)
     const code = newSecret()
     await insertCode(tx, { ...codeOf(transaction, facts), hash: hashOf(code) })
     const ended = await end(tx, { jti, outcome: 'code' })
     return ended === undefined ? { kind: 'over' } : { kind: 'code', code, transaction: ended }
+  })
+}
+
+/**
+ * Ends a sign-in that would be refused a code, before anybody is asked anything.
+ * @returns it when it has ended, now or before.
+ */
+export function refuseEarly(
+  { db, outbox, openClients }: IssueOptions,
+  { jti, facts }: Decided,
+): Promise<Transaction | undefined> {
+  return db.transaction(async (tx) => {
+    const transaction = await lockTransaction(tx, jti)
+    if (!transaction?.live) return transaction
+    const client = await findClient(tx, transaction.client_id, { open: openClients })
+    const refusal = await refusalOf(tx, { transaction, client, facts })
+    if (refusal === undefined) return undefined
+    const refused = await refuse({ tx, outbox }, transaction, refusal)
+    return refused.kind === 'refused' ? refused.transaction : undefined
   })
 }
 
@@ -100,11 +119,10 @@ const TOLD: ReadonlySet<Refusal> = new Set(['signup_limit'])
 async function refuse(
   { tx, outbox }: { readonly tx: Tx; readonly outbox: Outbox },
   transaction: Transaction,
-  outcome: Outcome,
   refusal: Refusal,
 ): Promise<Issued> {
   const reason = TOLD.has(refusal) ? { reason: refusal } : {}
-  const ended = await endRefused(tx, outbox, { transaction, outcome, word: refusal, ...reason })
+  const ended = await endRefused(tx, outbox, { transaction, outcome: 'access_denied', word: refusal, ...reason })
   return ended === undefined ? { kind: 'over' } : { kind: 'refused', transaction: ended }
 }
 

@@ -4,14 +4,10 @@ import type { RememberedConsent } from './rules.ts'
 
 const SECONDS = LIMITS.app.consent / 1_000
 
-// The account tells the latest sign-in, so that a consent needs no write of its own at each of them.
 const FIND = sql<RememberedConsent, [clientId: string, inboxUid: string, seconds: number]>(
-  `select consents.scopes, consents.redirect_uri, consents.disclosure_version, consents.owner_hash, consents.given_by,
-     greatest(consents.used_at, accounts.last_signed_in_at) > now() - $3 * interval '1 second' as fresh
-   from consents
-     left join apps on apps.client_id = consents.client_id
-     left join accounts on accounts.app_id = apps.id and accounts.inbox_uid = consents.inbox_uid
-   where consents.client_id = $1 and consents.inbox_uid = $2`,
+  `select scopes, redirect_uri, disclosure_version, owner_hash, given_by,
+     used_at > now() - $3 * interval '1 second' as fresh
+   from consents where client_id = $1 and inbox_uid = $2`,
 )
 
 /** What was accepted for an inbox at a client, fresh or not. */
@@ -69,29 +65,3 @@ export async function recordConsent(tx: Queryable, given: GivenConsent): Promise
   if (recorded === undefined) throw new Error('the stored consent was not returned')
   return recorded.given_at
 }
-
-/**
- * Removes consents that are no longer remembered, in the form of sweeps. One whose account has signed in since is not
- * removed: it takes over the time of that sign-in.
- */
-export const SWEEP_CONSENTS = sql<{ readonly swept: boolean }, [limit: number]>(
-  `with old as (
-     select consents.client_id, consents.inbox_uid, accounts.last_signed_in_at
-       from consents
-         left join apps on apps.client_id = consents.client_id
-         left join accounts on accounts.app_id = apps.id and accounts.inbox_uid = consents.inbox_uid
-      where consents.used_at <= now() - interval '${SECONDS} seconds'
-      order by consents.used_at limit $1 for update of consents skip locked
-   ), used as (
-     update consents set used_at = old.last_signed_in_at from old
-      where consents.client_id = old.client_id and consents.inbox_uid = old.inbox_uid
-        and old.last_signed_in_at > consents.used_at
-     returning consents.client_id, consents.inbox_uid
-   ), deleted as (
-     delete from consents using old
-      where consents.client_id = old.client_id and consents.inbox_uid = old.inbox_uid
-        and (old.last_signed_in_at is null or old.last_signed_in_at <= consents.used_at)
-     returning consents.client_id
-   )
-   select true as swept from used union all select true from deleted`,
-)

@@ -23,14 +23,20 @@ export async function readPageCall(exchange: Exchange, authBase: string): Promis
  * @throws PublicError 400 or 415
  */
 export async function readJson(exchange: Exchange): Promise<Readonly<Record<string, unknown>>> {
-  const { request, response } = exchange
+  const value = parseJson(await readJsonBytes(exchange))
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
+  throw new PublicError(400, 'invalid_request', 'The body must be one JSON object')
+}
+
+/**
+ * Reads a JSON text without parsing it.
+ * @throws PublicError 415
+ */
+export async function readJsonBytes({ request, response }: Exchange): Promise<Buffer> {
   if (!MEDIA_TYPE.test(request.headers['content-type'] ?? '')) {
     throw new PublicError(415, 'invalid_request', 'Send Content-Type: application/json')
   }
-  const bytes = hasBody(request) ? await readBody(request, response, BODY, () => {}) : Buffer.alloc(0)
-  const value = parseJson(bytes)
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
-  throw new PublicError(400, 'invalid_request', 'The body must be one JSON object')
+  return hasBody(request) ? readBody(request, response, BODY, () => {}) : Buffer.alloc(0)
 }
 
 function parseJson(bytes: Buffer): unknown {

@@ -5,7 +5,9 @@ import type { KeyRing } from '@restante/service/secrets'
 import type { Logger } from '@restante/service/telemetry'
 import { type JWTPayload, SignJWT } from 'jose'
 import type { PublicSigningKey } from './key-pair.ts'
+import { reportKeys } from './metrics.ts'
 import {
+  ageOfNewestKey,
   countUnopenable,
   currentKey,
   deleteEndedKeys,
@@ -90,6 +92,7 @@ export async function rotate({ db, ring }: SigningKeysOptions, log: Logger): Pro
   const sealed = await db.transaction((tx) => sealAgain(tx, ring))
   if (sealed > 0) log.info({ keys: sealed }, 'signing keys sealed with the current encryption key')
   const unopenable = await countUnopenable(db, ring)
+  reportKeys({ ageSeconds: await ageOfNewestKey(db), unopenable })
   if (unopenable === 0) return
   log.error({ keys: unopenable }, 'signing keys cannot be opened: PREVIOUS_ENCRYPTION_KEYS lacks their key')
 }

@@ -1,6 +1,6 @@
 import type { AppSettings } from '@restante/contracts/internal'
 import { isUuid } from '@restante/contracts/vocabulary'
-import { canonicalUrl, redirectUriProblem } from '../apps/redirect-uris.ts'
+import { redirectUriProblem } from '../apps/redirect-uris.ts'
 import { slugKey } from '../apps/slugs.ts'
 
 /** Why settings are refused: at which one, and what to do. */
@@ -51,10 +51,8 @@ function urlRefusals({ redirect_uris, native, initiate_login_uri }: AppSettings)
     const problem = redirectUriProblem(uri, native)
     return problem === undefined ? [] : [{ setting: 'redirect_uris' as const, message: `${uri}: ${problem}` }]
   })
-  const start =
-    initiate_login_uri !== null && canonicalUrl(initiate_login_uri) === undefined
-      ? [{ setting: 'initiate_login_uri' as const, message: 'Must be a canonical https URL without a fragment' }]
-      : []
+  const problem = initiate_login_uri === null ? undefined : redirectUriProblem(initiate_login_uri, native)
+  const start = problem === undefined ? [] : [{ setting: 'initiate_login_uri' as const, message: problem }]
   return [...redirects, ...repeated('redirect_uris', redirect_uris), ...start]
 }
 

@@ -21,3 +21,8 @@ export function errorCallback(transaction: Transaction, issuer: string): string 
   const error = outcome ?? 'server_error'
   return callback({ redirectUri, state, issuer }, { error, ...(reason !== null && { error_description: reason }) })
 }
+
+/** Where a browser goes when something was decided. */
+export function continueAt(issuer: string, jti: string): string {
+  return `${issuer}/v0/authorize/continue?jti=${jti}`
+}

@@ -43,7 +43,7 @@ export class FakeGateway {
   readonly used: string[] = []
   readonly mails: InternalRequestOf<'gateway.mailHuman'>[] = []
   readonly calls: { readonly operation: string; readonly request: unknown }[] = []
-  /** Answers in place of the usual ones. */
+  /** Answers in place of the usual ones; one that throws is an outage. */
   answers: Partial<Answers> = {}
   url = ''
 
@@ -82,9 +82,10 @@ export class FakeGateway {
     const operation = ASKED.find((id) => internalOperations[id].path === request.url)
     const body: unknown = await json(request)
     this.calls.push({ operation: operation ?? '', request: body })
-    response.statusCode = operation ? 200 : 404
+    const answer = operation ? await this.#answer(operation, body).catch(() => undefined) : {}
+    response.statusCode = operation ? (answer === undefined ? 503 : 200) : 404
     response.setHeader('content-type', 'application/json')
-    response.end(JSON.stringify(operation ? await this.#answer(operation, body) : {}))
+    response.end(JSON.stringify(answer ?? {}))
   })
 
   async start(): Promise<this> {

@@ -24,7 +24,7 @@ export interface CredentialOptions extends CreateOptions {
   readonly cursors: Cursors
 }
 
-type Ids = Extract<OperationId, `apiKeys.${string}`>
+type Ids = Exclude<Extract<OperationId, `apiKeys.${string}`>, 'apiKeys.revokeSignIn'>
 
 export function credentialRoutes(deps: CredentialOptions): Pick<Handlers<'gateway'>, Ids> {
   const { db, cursors, events } = deps

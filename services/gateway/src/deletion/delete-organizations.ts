@@ -90,6 +90,8 @@ async function finish(tx: Tx, { events }: InboxDeletion, organization: Organizat
   const orm = await tx.orm()
   const defaultPod = await orm.pod.findUniqueOrThrow({ where: { id } })
   await orm.pod.deleteMany({ where: { organizationId: id } })
+  await orm.countedSignInKey.deleteMany({ where: { organizationId: id } })
+  await orm.signInKeyRevocation.deleteMany({ where: { organizationId: id } })
   await orm.organization.delete({ where: { id } })
   await events.record(tx, podDeleted(defaultPod, now), organizationDeleted(organization, now))
   const details = { before: organizationFacts(organization) }

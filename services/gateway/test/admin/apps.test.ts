@@ -134,7 +134,7 @@ describe('the operator’s commands on apps', () => {
     answering({ ...DONE, client_secret: 'another' }, DONE)
     expect((await attempt(['secret', APP, '--json'])).printed).toContain('"client_secret":"another"')
     await attempt(['secret', APP, '--remove', SECRET])
-    expect(calls().map((call) => call.path)).toEqual(['secrets/add', 'secrets/remove'])
+    expect(calls().map((call) => call.path)).toEqual(['add-secret', 'remove-secret'])
     expect(calls()[1]?.body).toEqual({ app_id: APP, secret_id: SECRET, operator: 'tester' })
   })
 
@@ -154,7 +154,7 @@ describe('the operator’s commands on apps', () => {
     expect(refused).toMatchObject({ code: EXIT.refused, said: expect.stringContaining('was not found') })
     expect(
       calls()
-        .filter((call) => call.path === 'limits/set')
+        .filter((call) => call.path === 'set-limit')
         .map((call) => call.body['limit']),
     ).toEqual([2, null])
     const where = { organizationId: id, action: 'sign_up_limit.changed' }

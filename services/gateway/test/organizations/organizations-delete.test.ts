@@ -19,7 +19,9 @@ union all select 'pods', count(*)::int from pods where organization_id = $1
 union all select 'inboxes', count(*)::int from inboxes where organization_id = $1
 union all select 'credentials', count(*)::int from credentials where organization_id = $1
 union all select 'verification_codes', count(*)::int from verification_codes where organization_id = $1
-union all select 'timers', count(*)::int from timers where kind <> 'sweep'`)
+union all select 'counted_sign_in_keys', count(*)::int from counted_sign_in_keys where organization_id = $1
+union all select 'sign_in_key_revocations', count(*)::int from sign_in_key_revocations where organization_id = $1
+union all select 'timers', count(*)::int from timers where kind not in ('sweep', 'pending-sign-in-keys')`)
 const manyInboxes = sql<never, [organizationId: string, podId: string, count: number]>(`
 insert into inboxes (uid, organization_id, pod_id, address, created_at, updated_at)
 select gen_random_uuid(), $1, $2::uuid, 'many-' || number || '-' || $2::uuid || '@restante.test', now(), now()

@@ -20,7 +20,7 @@ O   /pods/{pod_id}                                        GET PATCH DELETE
 OP  /inboxes                                              GET POST
 OP  /inboxes/search                                       GET
 OP  /inboxes/{inbox_id}                                   GET PATCH DELETE
-O   /inboxes/{inbox_id}/authorize                         POST
+I   /authorize                                            POST
 OPI /agent-armor                                          GET PATCH
 I   /messages                                             GET
 I   /messages/search                                      GET

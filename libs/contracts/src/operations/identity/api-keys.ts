@@ -42,7 +42,7 @@ export const apiKeyName = line({ min: 1, max: LIMITS.name.max })
 const params = z.object({ api_key_id: idParam })
 
 /** `null` would mean an unrestricted key, which a public key never is (identity 3.2, 3.5). */
-const ownPermissions = onWire(
+export const ownPermissions = onWire(
   permissionGrant.nullable().transform((given, context): PermissionGrant => {
     if (given !== null) return given
     context.addIssue({ code: 'custom', message: 'Must not be null: a public key has permissions of its own' })
@@ -61,7 +61,7 @@ const newBearerKey = z.object({
 /**
  * The expiry is checked later, because it does not matter if a known client_id returns an existing key (identity 1.1).
  */
-const newPublicKey = z.object({
+export const newPublicKey = z.object({
   public_key: givenPublicJwk,
   client_id: clientId.optional(),
   name: apiKeyName.optional(),

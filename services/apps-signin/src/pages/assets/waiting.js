@@ -2,7 +2,7 @@ import { enroll } from './enroll.js'
 import { isSupported, keysFor } from './key-store.js'
 import { untilChanged } from './polling.js'
 import { call, mayPass, reasonOf } from './server.js'
-import { signIn } from './sign-in.js'
+import { isRefusedKey, signIn } from './sign-in.js'
 import { data, fail, find, go, localizeTimes, show } from './view.js'
 
 /** @import { StoredKey } from './key-store.js' */
@@ -36,7 +36,7 @@ async function use(key) {
   const answer = await signIn(key)
   if (answer.status === 200) return go(String(answer.body['next']))
   // The key was deleted here: perhaps another one is left.
-  if (answer.status === 401) return begin()
+  if (isRefusedKey(answer)) return begin()
   return refused(answer, () => use(key))
 }
 
@@ -45,8 +45,9 @@ async function use(key) {
  * @param {() => unknown} retry
  */
 function refused(answer, retry) {
-  if (answer.status === 409) return go(continueAt)
-  if (answer.status === 410 || answer.status === 404) return show('expired')
+  // Decided elsewhere, or bound to another inbox by its agent: how far it is, the server knows.
+  if (answer.status === 409) return run(wait)
+  if ([401, 404, 410].includes(answer.status)) return show('expired')
   return fail(reasonOf(answer), () => run(mayPass(answer) ? retry : wait))
 }
 
