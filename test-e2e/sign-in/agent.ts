@@ -45,3 +45,12 @@ export async function authorize(agent: Agent, page: Page, more: object = {}): Pr
   expect([status, body]).toEqual([200, expect.objectContaining({ instructions: expect.any(String) })])
   return String(body['api_key_id'])
 }
+
+/** The link by which an owner was asked. */
+export async function ownerLink({ peer }: Suite, human: string): Promise<string> {
+  const isQuestion = /Allow .* to see who you are/
+  const { parsed } = await peer.server.next(human, { matches: (mail) => isQuestion.test(mail.parsed.subject ?? '') })
+  const [link] = /http:\S+\/owner\/\S+/.exec(parsed.text ?? '') ?? []
+  if (link === undefined) throw new Error('the mail has no link')
+  return link
+}

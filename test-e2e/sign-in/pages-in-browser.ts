@@ -23,15 +23,23 @@ export function describeInBrowser(title: string, scope: string, tests: (suite: S
       const { operator, signInUrl: issuer } = system.endpoints
       app = system.cleanUp(await startRelyingParty({ operator, issuer, scope, settings: { disclosure: DISCLOSURE } }))
     }, 60_000)
+    afterAll(() => { if (process.env['ZZ']) process.getBuiltinModule('node:child_process').execSync(`cp -r ${system.endpoints.logs} /tmp/zzlogs`) })
     tests({
       system,
       get app() {
         return app
       },
-      open: (options = {}) => newPage(chromium.browser, options),
+      async open(options = {}) {
+        const watched = await newPage(chromium.browser, options)
+        watched.page.setDefaultTimeout(PATIENCE)
+        return watched
+      },
     })
   })
 }
+
+/** Milliseconds that a page has for its next state, on a machine that is busy. */
+const PATIENCE = 15_000
 
 const DISCLOSURE = `## What we do with your address
 
@@ -48,12 +56,14 @@ export function heading(page: Page) {
 
 /** Waits for a heading. */
 export async function shows(page: Page, text: string | RegExp): Promise<void> {
-  await page.locator('h1:visible').filter({ hasText: text }).waitFor({ timeout: 20_000 })
+  await page.locator('h1:visible').filter({ hasText: text }).waitFor({ timeout: PATIENCE })
 }
 
 /** The claims that the app shows once it is signed in. */
 export async function claimsAt(page: Page): Promise<Readonly<Record<string, unknown>>> {
-  await shows(page, 'Signed in')
+  await shows(page, /^(Signed in|Not signed in)$/)
+  const text = await page.locator('body').textContent()
+  if (text?.includes('Not signed in')) throw new Error(text)
   return JSON.parse((await page.locator('pre').textContent()) ?? '')
 }
 

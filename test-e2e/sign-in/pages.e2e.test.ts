@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { z } from 'zod'
-import { authorize, connect, newAgent, ownedAgent } from './agent.ts'
+import { authorize, connect, newAgent, ownedAgent, ownerLink } from './agent.ts'
 import { claimsAt, describeInBrowser, press, shows } from './pages-in-browser.ts'
 
 const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true } as const
@@ -43,7 +43,8 @@ describeInBrowser('the pages of sign-in', 'openid email profile owner_profile ow
   it.each(SCREENS)(
     'are accessible and fit the screen of a %s',
     async (screen, options) => {
-      const agent = await ownedAgent(system, system.peer.address(`looks-${screen.replaceAll(' ', '-')}`))
+      const human = system.peer.address(`looks-${screen.replaceAll(' ', '-')}`)
+      const agent = await ownedAgent(system, human)
       const { page } = await open(options)
       const { url } = await connect(agent, suite.app.appId)
       await page.goto(url)
@@ -55,8 +56,7 @@ describeInBrowser('the pages of sign-in', 'openid email profile owner_profile ow
       await press(page, 'Allow')
       await shows(page, 'Waiting for the owner')
       await look(page, screen, 'waiting for the owner')
-      const mail = await system.peer.server.next(({ parsed }) => /Allow Example Research/.test(parsed.subject ?? ''))
-      const [link = ''] = /http:\S+\/owner\/\S+/.exec(mail.parsed.text ?? '') ?? []
+      const link = await ownerLink(system, human)
       const owner = await page.context().newPage()
       await owner.goto(link)
       await look(owner, screen, 'owner')

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { authorize, connect, newAgent, ownedAgent } from './agent.ts'
+import { authorize, connect, newAgent, ownedAgent, ownerLink } from './agent.ts'
 import { claimsAt, describeInBrowser, press, shows } from './pages-in-browser.ts'
 
 /** Ends every sign-in that waits, as ten minutes would. */
@@ -125,8 +125,7 @@ describeInBrowser('a sign-in that asks for details of the owner', 'openid owner_
     await shows(page, 'Sign in to Example Research?')
     await press(page, 'Allow')
     await shows(page, 'Waiting for the owner')
-    const mail = await system.peer.server.next(({ parsed }) => /Allow Example Research/.test(parsed.subject ?? ''))
-    const [link = ''] = /http:\S+\/owner\/\S+/.exec(mail.parsed.text ?? '') ?? []
+    const link = await ownerLink(system, human)
     // A scanner of the owner's mail decides nothing.
     expect((await fetch(link)).status).toBe(200)
     await owner.page.goto(link)

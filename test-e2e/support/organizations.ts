@@ -4,7 +4,9 @@ import type { Credential } from '@restante/contracts/testing'
 import type { Tier } from '@restante/contracts/vocabulary'
 import { operate } from '@restante/testkit'
 import type { AgentMailClient } from 'agentmail'
+import type { Endpoints } from '../stack/endpoints.ts'
 import { OWNED_ZONE } from '../stack/names.ts'
+import { newAccount, newApp, newWaitingSignIn } from './accounts.ts'
 import { Api } from './api.ts'
 import { codeFor, mailTo } from './mail.ts'
 import { registerKey, type SignedApi } from './signed.ts'
@@ -28,6 +30,8 @@ export interface TestOrganization {
   readonly peer: Suite['peer']
   /** An address that its inbox may write to. */
   readonly human: string
+  /** Begins a sign-in in a browser. @returns the token by which an agent names it. */
+  beginSignIn(): Promise<string>
   /** True: an agent signed up, and its human has not confirmed the code. */
   readonly isAgent: boolean
   /** A key of that kind; without `grant` it is unrestricted. The same arguments return the same key. */
@@ -50,6 +54,7 @@ export async function createOrganization(suite: Suite): Promise<TestOrganization
     tenant.client.pods.domains.create(podId, { domain: newDomainName() }),
   ])
   const { apiKeyId } = await tenant.client.inboxes.apiKeys.create(inboxId, {})
+  const signedIn = await signedInAt(endpoints, inboxId)
   const remember = remembering<SignedApi>()
   return {
     owner: tenant.api,
@@ -57,7 +62,9 @@ export async function createOrganization(suite: Suite): Promise<TestOrganization
     peer,
     human: peer.address(),
     isAgent: false,
+    beginSignIn: () => newWaitingSignIn(endpoints, signedIn.app_id),
     named: {
+      ...signedIn,
       ...(await contentOf(suite, inboxId)),
       ...(await newEntries(tenant.client, podId, inboxId)),
       pod_id: podId,
@@ -94,13 +101,16 @@ export async function createAgentOrganization(suite: Suite, credential: AgentCre
   )
   const { apiKeyId = '' } = await clientOf(suite.endpoints, bound).auth.me()
   const key = credential === 'provisional key' ? await provisionalKey(suite, human) : agent.key
+  const signedIn = await signedInAt(suite.endpoints, agent.inboxId)
   return {
     owner: agent.api,
     client: agent.client,
     peer: suite.peer,
     human,
     isAgent: true,
+    beginSignIn: () => newWaitingSignIn(suite.endpoints, signedIn.app_id),
     named: {
+      ...signedIn,
       ...named,
       ...(await newEntries(agent.client, organizationId, agent.inboxId)),
       pod_id: organizationId,
@@ -181,6 +191,12 @@ async function contentOf(
     draft_id: draft.draftId,
     'drafts.attachment_id': draft.attachments?.[0]?.attachmentId ?? '',
   }
+}
+
+/** An app at which an inbox has signed in. */
+async function signedInAt(endpoints: Endpoints, inboxId: string) {
+  const app_id = await newApp(endpoints)
+  return { app_id, account_id: await newAccount(endpoints, app_id, inboxId) }
 }
 
 /** Sends a webhook a test event. */

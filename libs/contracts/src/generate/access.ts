@@ -61,8 +61,14 @@ const RESOURCES: Readonly<Record<string, string>> = {
   domain_id: 'Domain',
 }
 
-/** Parameters of paths that name no resource, but one of a few words. */
-export const WORD_PARAMETERS: ReadonlySet<string> = new Set(['direction', 'type'])
+/** Parameters of paths that name nothing of an organization: one of a few words, or an app, which all may see. */
+export const WORD_PARAMETERS: ReadonlySet<string> = new Set(['direction', 'type', 'app_id'])
+
+/** Operations whose body names the inbox. */
+const INBOX_IN_BODY: ReadonlySet<string> = new Set(['apps.connect', 'providers.connect'])
+
+/** Permissions that no public key can have (identity 3.3). */
+const BEARER_ONLY: ReadonlySet<string> = new Set(['account_update'])
 
 const provisional: ReadonlySet<string> = new Set(PROVISIONAL_OPERATIONS)
 const denied: ReadonlySet<string> = new Set(DENIED_WHILE_UNVERIFIED)
@@ -138,7 +144,8 @@ function missingOf(operation: OperationDefinition, prefix: Tier, credential: Cre
   return holder?.own && !FIND_PUBLIC_KEYS.has(operation.id) ? NOTHING_WHILE_UNVERIFIED : first
 }
 
-function holds({ permission }: OperationDefinition, { state }: Holder, permitted: boolean): boolean {
+function holds({ permission }: OperationDefinition, { state, signs }: Holder, permitted: boolean): boolean {
+  if (signs && BEARER_ONLY.has(permission)) return false
   if (permission === 'any' || permission === 'organization_read') return true
   if (permission === 'agent_verify') return state === 'unverified'
   return permitted && !(state === 'unverified' && denied.has(permission))
@@ -152,7 +159,8 @@ export function namesResource(operation: OperationDefinition): boolean {
 /** The resources in the path below a prefix, in order. */
 function resourcesOf(operation: OperationDefinition, prefix: Tier): string[] {
   const path = pathsOf(operation).find(({ tier }) => tier === prefix)?.path ?? operation.path
-  const names = pathParameters(path).filter((name) => !WORD_PARAMETERS.has(name))
+  const inPath = pathParameters(path).filter((name) => !WORD_PARAMETERS.has(name))
+  const names = INBOX_IN_BODY.has(operation.id) ? [...inPath, 'inbox_id'] : inPath
   return names.map((name) => {
     const resource = RESOURCES[name]
     if (resource === undefined) throw new Error(`say in access.ts what {${name}} of ${operation.id} names`)

@@ -30,6 +30,7 @@ interface Gateway<Config extends GatewayConfig> {
     readonly mailIngest: Peer
     readonly operator: string
   }) => Operator
+  readonly Apps: new (config: { readonly appsSignin: Peer; readonly operator: string }) => Operator
   readonly Installation: new (
     config: Config & {
       readonly peerOf: (name: PeerName) => Peer
@@ -44,7 +45,7 @@ interface GatewayConfig {
   readonly peers: { of(name: PeerName): Peer }
   readonly addresses: { readonly sharedDomains: ReadonlySet<string> }
 }
-type PeerName = 'mail-ingest' | 'mail-send' | 'domains-dns' | 'webhooks-dispatcher'
+type PeerName = 'mail-ingest' | 'mail-send' | 'domains-dns' | 'webhooks-dispatcher' | 'apps-signin'
 interface Peer {
   readonly url: string
   readonly key: string
@@ -58,6 +59,7 @@ interface Console {
   readonly queue: () => Operator
   readonly webhooks: () => Operator
   readonly domains: () => Operator
+  readonly apps: () => Operator
   readonly installation: () => Operator
   readonly print: (line: string) => void
   readonly say: (line: string) => void
@@ -72,6 +74,7 @@ const {
   DeliveryQueue,
   WebhookLog,
   Domains,
+  Apps,
   Installation,
   execute,
 }: Gateway<GatewayConfig> = {
@@ -80,6 +83,7 @@ const {
   ...(await load('admin/operator/delivery-queue.ts')),
   ...(await load('admin/operator/webhook-log.ts')),
   ...(await load('admin/operator/domains.ts')),
+  ...(await load('admin/operator/apps.ts')),
   ...(await load('admin/checks/installation.ts')),
   ...(await load('admin/program.ts')),
 }
@@ -109,6 +113,7 @@ async function operate(given: Record<string, string>, words: readonly string[]) 
   const { peers } = config
   const owners = { domainsDns: peers.of('domains-dns'), mailIngest: peers.of('mail-ingest') }
   const domains = new Domains({ ...owners, operator: 'tester' })
+  const apps = new Apps({ appsSignin: peers.of('apps-signin'), operator: 'tester' })
   const { sharedDomains } = config.addresses
   const stores = { ...config, peerOf: (name: PeerName) => peers.of(name), sharedDomains, operator: 'tester' }
   const installation = new Installation(stores)
@@ -118,6 +123,7 @@ async function operate(given: Record<string, string>, words: readonly string[]) 
     queue: () => queue,
     webhooks: () => webhooks,
     domains: () => domains,
+    apps: () => apps,
     installation: () => installation,
     print: (line) => printed.push(line),
     say: (line) => said.push(line),
@@ -127,7 +133,8 @@ async function operate(given: Record<string, string>, words: readonly string[]) 
     const code = await execute(console, words)
     return { code, stdout: printed.join('\n'), stderr: said.join('\n') }
   } finally {
-    await Promise.all([operator.close(), queue.close(), webhooks.close(), domains.close(), installation.close()])
+    const opened = [operator, queue, webhooks, domains, apps, installation]
+    await Promise.all(opened.map((store) => store.close()))
   }
 }
 

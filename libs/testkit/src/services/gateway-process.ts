@@ -72,9 +72,9 @@ export class GatewayProcess {
     return gateway
   }
 
-  /** Creates an organization with an unrestricted key. */
-  organization(): Promise<{ id: string; key: string }> {
-    return createOrganization(this.#environment)
+  /** Creates an organization with an unrestricted key. @param options of the operator's command, such as `--human`. */
+  organization(...options: string[]): Promise<{ id: string; key: string }> {
+    return createOrganization(this.#environment, ...options)
   }
 
   /**
@@ -141,8 +141,10 @@ export async function operate(environment: Readonly<Record<string, string>>, ...
 /** Creates an organization with an unrestricted key, as the operator does. */
 export async function createOrganization(
   environment: Readonly<Record<string, string>>,
+  ...options: string[]
 ): Promise<{ id: string; key: string }> {
-  const made = organization.parse(JSON.parse(await operate(environment, 'organizations', 'create', '--json')))
+  const words = ['organizations', 'create', ...options, '--json']
+  const made = organization.parse(JSON.parse(await operate(environment, ...words)))
   return { id: made.organization_id, key: made.api_key }
 }
 

@@ -10,7 +10,7 @@ import { holdScopes } from '@restante/tenancy'
 import { type Client, clientOf } from '../apps/find.ts'
 import { ownerCovered, recordAgentConsent } from './agent-consent.ts'
 import { findConnectable } from './connectable.ts'
-import { cancelKey, mintKey } from './mint.ts'
+import { cancelKey, mintKey, type NewKey } from './mint.ts'
 import { answerOnce, sealAnswer } from './once.ts'
 import { type Claim, completeKey } from './replays.ts'
 import { requireAdmitted, requireVerified } from './rules.ts'
@@ -63,12 +63,22 @@ async function createLink(
   const apiKeyId = claim?.apiKeyId ?? randomUUID()
   const expiresAt = await linkExpiry(db)
   const key = { apiKeyId, organizationId, inboxUid: inbox.inboxUid, credentialId: credential.id, expiresAt }
-  await mintKey(gateway, key)
+  await mintOrCancel(gateway, key)
   try {
     return await storeLink(options, { client, inbox, key, ownerHash, acceptDisclosure, claim })
   } catch (error) {
     // After any other error it is unknown whether the link was stored.
     if (error instanceof ApiError) await cancelKey(gateway, apiKeyId)
+    throw error
+  }
+}
+
+/** When the answer is lost the key may exist, and nothing will ever refer to it. */
+async function mintOrCancel(gateway: ServiceClient<'apps-signin'>, key: NewKey): Promise<void> {
+  try {
+    await mintKey(gateway, key)
+  } catch (error) {
+    if (!(error instanceof ApiError)) await cancelKey(gateway, key.apiKeyId)
     throw error
   }
 }
@@ -96,12 +106,7 @@ async function findInbox(gateway: ServiceClient<'apps-signin'>, { caller, inboxI
 interface NewLink {
   readonly client: Client
   readonly inbox: Inbox
-  readonly key: {
-    readonly apiKeyId: string
-    readonly organizationId: string
-    readonly credentialId: string
-    readonly expiresAt: Date
-  }
+  readonly key: NewKey
   readonly ownerHash: Uint8Array | null
   readonly acceptDisclosure: boolean
   readonly claim: Claim | undefined

@@ -13,10 +13,11 @@ export async function linkPage(db: Database, authBase: string, ticket: string): 
   return enrollmentPage({ app: { name: client.name ?? null, host: client.host ?? '' }, ticket, address, continueTo })
 }
 
-/** Where the app begins the sign-in (OpenID Connect Core 4): with these two parameters, and no other. */
+/**
+ * Where the app begins the sign-in (OpenID Connect Core 4): with these two parameters, and no other. The registered URI
+ * stays as it is, with its own query.
+ */
 function loginUrl(initiateLoginUri: string, iss: string, loginHint: string): string {
-  const url = new URL(initiateLoginUri)
-  url.searchParams.set('iss', iss)
-  url.searchParams.set('login_hint', loginHint)
-  return url.href
+  const [registered = ''] = initiateLoginUri.split('#', 1)
+  return `${registered}${registered.includes('?') ? '&' : '?'}${new URLSearchParams({ iss, login_hint: loginHint })}`
 }

@@ -44,9 +44,9 @@ export async function currentKey(on: Queryable): Promise<SigningKeyRow | undefin
 
 const LOCK = sql<never>("select pg_advisory_xact_lock(hashtextextended('signing keys', 0))")
 const DUE = sql<{ due: boolean; in_seconds: number }, [period: number, overlap: number]>(
-  `select coalesce(max(active_from) <= now() - ($1 - $2) * interval '1 second', true) as due,
-     coalesce(greatest($2, $1 - extract(epoch from now() - max(active_from))), 0)::float8 as in_seconds
-   from signing_keys`,
+  `select latest is null or age >= $1::int - $2::int as due,
+     case when latest is null then 0 else greatest($2::int, $1::int - age) end::float8 as in_seconds
+   from (select max(active_from) as latest, extract(epoch from now() - max(active_from)) as age from signing_keys) as keys`,
 )
 const INSERT = sql<
   never,

@@ -12,7 +12,7 @@ import { hasExactly, stringMembers } from '../jose/canonical.ts'
 import { findTransaction, type Transaction } from '../transactions/store.ts'
 import type { ProviderOptions } from './deps.ts'
 import { decided, expired } from './own-transaction.ts'
-import { approveOnce } from './sign.ts'
+import { lateProof, recordProof } from './sign.ts'
 
 const MEMBERS = ['assertion', 'inbox_id'] as const
 const MOST_JTI = 128
@@ -57,12 +57,12 @@ async function approveBySignature(options: ProviderOptions, exchange: Exchange):
   await approveWith(options, { transaction, facts })
 }
 
-interface Proof {
+interface Checked {
   readonly transaction: Transaction
   readonly facts: SignInFacts
 }
 
-async function approveWith(options: ProviderOptions, { transaction, facts }: Proof): Promise<void> {
+async function approveWith(options: ProviderOptions, { transaction, facts }: Checked): Promise<void> {
   const standing = standingOf(facts)
   if (typeof standing === 'string') {
     throw denied('The key does not stand for this inbox: its scope, its permission app_connect, or the organization')
@@ -76,7 +76,10 @@ async function approveWith(options: ProviderOptions, { transaction, facts }: Pro
     const limit = await options.db.transaction((tx) => admitSignUp(tx, at))
     if (limit !== undefined) throw denied('No further inbox of the organization may sign up at this app')
   }
-  await approveOnce(options, { transaction, inbox, apiKeyId: credential.api_key_id, by: 'registered' })
+  const apiKeyId = credential.api_key_id
+  if (await recordProof(options, { transaction, inbox, apiKeyId, by: 'registered' })) return
+  const current = await findTransaction(options.db, transaction.jti)
+  if (current === undefined || !isRepeated(current, apiKeyId, facts)) throw lateProof(current, inbox.inbox_uid)
 }
 
 /** @throws PublicError 400 for a request with any other way of saying who sends it, or of any other form. */

@@ -32,7 +32,10 @@ async function sign(options: ProviderOptions, exchange: Exchange): Promise<void>
   const assertion = new Assertion(value, SIGN_IN)
   exchange.facts['credential_id'] = assertion.kid
   const inbox = await proveInbox(options, assertion, transaction)
-  await approveOnce(options, { transaction, inbox, apiKeyId: assertion.kid, by: 'sign_in' })
+  const proof = { transaction, inbox, apiKeyId: assertion.kid, by: 'sign_in' } as const
+  if (!(await recordProof(options, proof))) {
+    throw lateProof(await findTransaction(options.db, transaction.jti), inbox.inbox_uid)
+  }
   sendJson(exchange.response, 200, { next: continueAt(options.authBase, transaction.jti) })
 }
 
@@ -65,7 +68,7 @@ function signInJwk({ credential }: SignInFacts) {
 }
 
 /** A proof of an inbox by a key. */
-export interface Approval {
+export interface Proof {
   readonly transaction: Transaction
   readonly inbox: SignInInbox
   readonly apiKeyId: string
@@ -74,17 +77,13 @@ export interface Approval {
 
 const EVENT = { sign_in: 'sign_in_key', registered: 'registered_key' } as const
 
-/**
- * Records a proof, if it is the first.
- * @throws PublicError 409 when another one was first, 410 when the time is over, 403 for another inbox than the sign-in is
- * for.
- */
-export async function approveOnce({ db, outbox }: ProviderOptions, approval: Approval): Promise<void> {
-  const { transaction, inbox, apiKeyId, by } = approval
+/** Records a proof. @returns whether it is the first, in whichever process. */
+export function recordProof({ db, outbox }: ProviderOptions, proof: Proof): Promise<boolean> {
+  const { transaction, inbox, apiKeyId, by } = proof
   const { jti, client_id: clientId, app_id } = transaction
   const { organization_id: organizationId, pod_id: podId, inbox_uid: inboxUid, address } = inbox
   const placed = { organizationId, podId, inboxUid }
-  const isFirst = await db.transaction(async (tx) => {
+  return db.transaction(async (tx) => {
     if (!(await holdScopes(tx, [inboxUid, podId, organizationId]))) return false
     const approved = await approve(tx, { jti, ...placed, address, apiKeyId, by })
     if (approved?.approved_at == null) return false
@@ -93,11 +92,13 @@ export async function approveOnce({ db, outbox }: ProviderOptions, approval: App
     await outbox.add(tx, topics['apps.accounts'], signInApproved(attempt, EVENT[by]))
     return true
   })
-  if (isFirst) return
-  const current = await findTransaction(db, jti)
-  if (current === undefined) throw expired()
-  requireUndecided(current)
-  // Another agent has bound it, or the app wants another inbox.
-  if (current.inbox_uid !== null && current.inbox_uid !== inboxUid) throw decided()
-  throw new PublicError(403, 'access_denied', 'The sign-in is for another inbox')
+}
+
+/** Why a proof was not recorded: 410 for a sign-in that is over, 409 for one decided, 403 for one of another inbox. */
+export function lateProof(current: Transaction | undefined, inboxUid: string): PublicError {
+  if (current === undefined || (!current.live && current.ended_at === null)) return expired()
+  // Another key was first, or another agent has bound it.
+  const isTaken = current.inbox_uid !== null && current.inbox_uid !== inboxUid
+  if (!current.live || current.approved_at !== null || isTaken) return decided()
+  return new PublicError(403, 'access_denied', 'The sign-in is for another inbox')
 }

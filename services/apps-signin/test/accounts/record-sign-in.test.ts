@@ -108,8 +108,9 @@ describe('the sign-up limit of an app', () => {
     await queryRows(
       fixture.db,
       `insert into codes (hash, jti, app_id, client_id, redirect_uri, code_challenge, scopes, organization_id, pod_id,
-         inbox_uid, address, api_key_id, auth_time, expires_at)
-       values (sha256($1), $1, $2::uuid, $2, '', '', '{}', $3, $3, $4, '', $4, now(), now() + interval '1 minute')`,
+         inbox_uid, address, api_key_id, owner_approved, auth_time, expires_at)
+       values (sha256($1), $1, $2::uuid, $2, '', '', '{}', $3, $3, $4, '', $4, false, now(),
+         now() + interval '1 minute')`,
       first.inbox_uid,
       app.app_id,
       tenant.id,

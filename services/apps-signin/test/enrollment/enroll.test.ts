@@ -15,10 +15,10 @@ afterEach(() => {
   fixture.gateway.answers = {}
 })
 
-async function link() {
+async function link(settings: Parameters<AppsSigninFixture['app']>[0] = {}) {
   const tenant = makeTenant(fixture)
   const inbox = tenant.inbox()
-  const app = await fixture.app()
+  const app = await fixture.app(settings)
   const { body } = await fixture.call('apps.connect', tenant.inInbox(inbox), { params: { app_id: app.app_id } })
   const path = new URL(String(body['magic_url'])).pathname
   return { tenant, inbox, app, path, ticket: path.slice('/connect/'.length), keyId: String(body['api_key_id']) }
@@ -47,6 +47,12 @@ describe('the page of a magic link', () => {
     expect((await browser.call('/v0/enroll/start', { ticket })).status).toBe(200)
     expect((await browser.get(path)).status).toBe(410)
     expect((await browser.get(`/connect/${'A'.repeat(43)}`)).status).toBe(410)
+  })
+
+  it('keeps the query with which an app has registered its page', async () => {
+    const { path } = await link({ initiate_login_uri: 'https://app.example/login?from=a%20b' })
+    const { text } = await new Browser(fixture.authBase).get(path)
+    expect(text).toContain('https://app.example/login?from=a%20b&amp;iss=')
   })
 })
 

@@ -192,6 +192,13 @@ describe('the sweep of what has expired', () => {
     await fillTables(fixture.db, { appId: app.app_id, inbox: over, expires: "now() - interval '181 days'" })
     await queryRows(
       fixture.db,
+      `insert into owner_mails (id, organization_id, created_at)
+       values ($1, $2, now()), ($2, $2, now() - interval '3 hours')`,
+      randomUUID(),
+      tenant.id,
+    )
+    await queryRows(
+      fixture.db,
       "insert into exchange_counts values ('a', now() - interval '2 hours', 1), ('b', now(), 1)",
     )
     const open = randomUUID()
@@ -204,6 +211,7 @@ describe('the sweep of what has expired', () => {
     expect(await rowsOf(over)).toEqual({})
     expect(await rowsOf(live)).toEqual(everywhere)
     expect(await countRows(fixture.db, 'exchange_counts')).toBe(1)
+    expect(await countRows(fixture.db, 'owner_mails where organization_id = $1', tenant.id)).toBe(1)
     expect(await countRows(fixture.db, 'apps where id = $1', open)).toBe(0)
     expect(await countRows(fixture.db, 'apps where id = $1', app.app_id)).toBe(1)
   })
