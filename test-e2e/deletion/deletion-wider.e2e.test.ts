@@ -83,7 +83,7 @@ describe('deletions above the level of inboxes', () => {
   it('an organization leaves nothing once its last message has been delivered or given up', async () => {
     const tenant = await createTenant(system.endpoints)
     const neighbour = (await tenant.client.inboxes.create({})).inboxId
-    const inbox = await seedInbox({ tenant, peer: system.peer, neighbour, receiver })
+    const inbox = await seedInbox({ tenant, peer: system.peer, neighbour, receiver, endpoints: system.endpoints })
     const markers = { ...inbox.markers, organization: tenant.id, uid: await uidOf(inbox.inboxId) }
     const before = new Set((await search(markers)).map(({ place }) => place))
     for (const place of [
@@ -91,6 +91,7 @@ describe('deletions above the level of inboxes', () => {
       'mail-ingest.receiving_organizations',
       'mail-send.sends',
       'webhooks-dispatcher.webhooks',
+      'apps-signin.accounts',
     ])
       expect(before).toContain(place)
     await operate(system.endpoints.operator, 'organizations', 'delete', tenant.id, '--yes', '--wait')

@@ -1,4 +1,6 @@
 import { type WebhookReceiver, waitFor } from '@restante/testkit'
+import type { Endpoints } from '../stack/endpoints.ts'
+import { newAccount, newApp, newWaitingSignIn } from '../support/accounts.ts'
 import type { OutsidePeer } from '../support/peers.ts'
 import { newUsername, type Tenant } from '../support/tenants.ts'
 import type { Markers } from './traces.ts'
@@ -20,6 +22,7 @@ interface Surroundings {
   readonly peer: OutsidePeer
   readonly neighbour: string
   readonly receiver: WebhookReceiver
+  readonly endpoints: Endpoints
 }
 
 /** A unique word for each thing that an inbox can leave behind. */
@@ -67,6 +70,7 @@ export async function seedInbox(surroundings: Surroundings): Promise<SeededInbox
   const mail = new Correspondence(surroundings, inboxId, word)
   const thread = await mail.receive()
   await mail.send()
+  await signIn(surroundings, inboxId, word('idempotency'))
   return {
     inboxId,
     username,
@@ -76,6 +80,21 @@ export async function seedInbox(surroundings: Surroundings): Promise<SeededInbox
     thread,
     waiting: await mail.sendLater(),
   }
+}
+
+/** An account, which was disabled once; the link of another sign-in; and one that waits in a browser. */
+async function signIn({ tenant: { api }, endpoints }: Surroundings, inboxId: string, key: string): Promise<void> {
+  const app = await newApp(endpoints)
+  const account = await newAccount(endpoints, app, inboxId)
+  const answers = [
+    await api.patch(`/v0/accounts/${account}`, { status: 'disabled' }),
+    await api.patch(`/v0/accounts/${account}`, { status: 'enabled' }),
+    await api.post(`/v0/apps/${app}/connect`, { inbox_id: inboxId }, { headers: { 'idempotency-key': key } }),
+    await api.post(`/v0/inboxes/${encodeURIComponent(inboxId)}/authorize`, {
+      auth_token: await newWaitingSignIn(endpoints, app),
+    }),
+  ]
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 202, 200])
 }
 
 /** The mail of a seeded inbox. */

@@ -36,7 +36,7 @@ export function describeInboxDeletion(systemOf: () => System): void {
     // Deliveries to webhooks stay queued until the receiver accepts them.
     receiver.always(503)
     neighbour = (await tenant.client.inboxes.create({})).inboxId
-    inbox = await seedInbox({ tenant, peer, neighbour, receiver })
+    inbox = await seedInbox({ tenant, peer, neighbour, receiver, endpoints: system.endpoints })
     markers = { ...inbox.markers, uid: await uidOf(inbox.inboxId) }
     ;[wide, own] = await Promise.all([
       openStream(system.endpoints, tenant.key),
@@ -107,6 +107,7 @@ export function describeInboxDeletion(systemOf: () => System): void {
         'mail-send.idempotency_keys',
       ],
       ...['webhooks-dispatcher.webhooks', 'webhooks-dispatcher.payloads', 'websocket-fanout.stream_log', 'blobs'],
+      ...['accounts', 'tickets', 'transactions', 'connect_replays', 'outbox'].map((table) => `apps-signin.${table}`),
     ])
       expect(places).toContain(place)
     const found = new Set((await search()).map(({ marker }) => marker))

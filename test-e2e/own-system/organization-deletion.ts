@@ -37,7 +37,7 @@ export function describeOrganizationDeletion(systemOf: () => System): void {
     ])
     id = (await tenant.client.organizations.get()).organizationId
     const neighbour = (await tenant.client.inboxes.create({})).inboxId
-    inbox = await seedInbox({ tenant, peer, neighbour, receiver })
+    inbox = await seedInbox({ tenant, peer, neighbour, receiver, endpoints: system.endpoints })
     stream = await openStream(system.endpoints, tenant.key)
   }, 60_000)
   afterAll(async () => {
