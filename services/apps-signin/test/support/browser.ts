@@ -31,6 +31,12 @@ export class Browser {
     return this.#send(target, { method: 'POST', headers: given, body: JSON.stringify(body) })
   }
 
+  /** The same until the server is not too busy, as a page does: for many calls at once on a machine under load. */
+  async callAgain(target: string, body: unknown): Promise<Seen> {
+    const seen = await this.call(target, body)
+    return seen.status === 503 ? this.callAgain(target, body) : seen
+  }
+
   async #send(target: string, init: RequestInit): Promise<Seen> {
     const headers = new Headers(init.headers)
     if (this.cookies.size > 0) headers.set('cookie', [...this.cookies].map((pair) => pair.join('=')).join('; '))
