@@ -59,6 +59,8 @@ export const WHAT_STAYS: readonly Remainder[] = [
     because: 'accepted sends are delivered, and their bounces reported, for 90 days',
   },
   { place: 'domains-dns.deleted_scopes', markers: ['uid'], because: 'requests in transit are refused' },
+  { place: 'apps-signin.outbox', markers: ['uid', 'key'], because: 'deleted an hour after it was published' },
+  { place: 'apps-signin.deleted_scopes', markers: ['uid'], because: 'requests in transit are refused' },
   {
     place: 'webhooks-dispatcher.deleted_scopes',
     markers: ['uid'],
@@ -104,6 +106,7 @@ export const OF_A_POD: readonly Remainder[] = [
   { place: 'mail-send.outbox', markers: ['pod'], because: 'deleted an hour after it was published' },
   { place: 'mail-send.deleted_scopes', markers: ['pod'], because: 'requests in transit are refused' },
   { place: 'domains-dns.deleted_scopes', markers: ['pod'], because: 'requests in transit are refused' },
+  { place: 'apps-signin.outbox', markers: ['pod'], because: 'deleted an hour after it was published' },
   {
     place: 'webhooks-dispatcher.deleted_scopes',
     markers: ['pod'],
@@ -125,7 +128,7 @@ export const OF_AN_ORGANIZATION: readonly Remainder[] = [
   ...WHAT_STAYS.filter(({ place }) => !NO_LONGER.includes(place)).map((one) =>
     one.place === 'mail-ingest.deleted_scopes' ? { ...one, markers: ['uid', 'organization'] } : one,
   ),
-  ...['gateway.outbox', 'mail-ingest.outbox', 'mail-send.outbox'].map((place) => ({
+  ...['gateway.outbox', 'mail-ingest.outbox', 'mail-send.outbox', 'apps-signin.outbox'].map((place) => ({
     place,
     markers: ['organization'],
     because: 'deleted an hour after it was published',
@@ -138,6 +141,7 @@ export const OF_AN_ORGANIZATION: readonly Remainder[] = [
     because: 'requests in transit are refused',
   },
   { place: 'domains-dns.deleted_scopes', markers: ['organization'], because: 'requests in transit are refused' },
+  { place: 'apps-signin.deleted_scopes', markers: ['organization'], because: 'requests in transit are refused' },
   {
     place: 'webhooks-dispatcher.deleted_scopes',
     markers: ['organization'],

@@ -64,11 +64,11 @@ const RESOURCES: Readonly<Record<string, string>> = {
 /** Parameters of paths that name nothing of an organization: one of a few words, or an app, which all may see. */
 export const WORD_PARAMETERS: ReadonlySet<string> = new Set(['direction', 'type', 'app_id'])
 
-/** Operations whose body names the inbox. */
+/** Operations whose body names the inbox, so that the service finds out that it is not the caller's. */
 const INBOX_IN_BODY: ReadonlySet<string> = new Set(['apps.connect', 'providers.connect'])
 
-/** Permissions that no public key can have (identity 3.3). */
-const BEARER_ONLY: ReadonlySet<string> = new Set(['account_update'])
+/** Permissions that no public key can have (identity 3.3), or that mean nothing of one: keys make no keys (apps 2, 3). */
+const BEARER_ONLY: ReadonlySet<string> = new Set(['account_update', 'app_connect'])
 
 const provisional: ReadonlySet<string> = new Set(PROVISIONAL_OPERATIONS)
 const denied: ReadonlySet<string> = new Set(DENIED_WHILE_UNVERIFIED)
