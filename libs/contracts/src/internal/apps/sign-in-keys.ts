@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { publicJwk } from '../schemas/public-jwk.ts'
-import { defineInternal, INTERNAL, internalGroup } from './definition/define.ts'
+import { publicJwk } from '../../schemas/public-jwk.ts'
+import { defineInternal, INTERNAL, internalGroup } from '../definition/define.ts'
 
 const FROM_SIGN_IN = { ...INTERNAL, service: 'gateway', callers: ['apps-signin'] } as const
 const at = z.iso.datetime()

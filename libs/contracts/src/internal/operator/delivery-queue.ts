@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { NOTHING } from '../definition/define.ts'
-import { defineInternal, INTERNAL, internalGroup } from './definition/define.ts'
+import { NOTHING } from '../../definition/define.ts'
+import { defineInternal, INTERNAL, internalGroup } from '../definition/define.ts'
 
 /** Which waiting deliveries a command of the operator is about: all that match every member given. */
 const queueFilter = z.object({

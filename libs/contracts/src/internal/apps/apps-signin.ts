@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { isHttpUrl, line, prose } from '../schemas/text.ts'
-import { APP_CATEGORIES, CLIENT_AUTHENTICATIONS, SIGN_IN_SCOPES } from '../vocabulary/apps.ts'
-import { LIMITS } from '../vocabulary/limits.ts'
-import { defineInternal, INTERNAL, internalGroup } from './definition/define.ts'
+import { isHttpUrl, line, prose } from '../../schemas/text.ts'
+import { APP_CATEGORIES, CLIENT_AUTHENTICATIONS, SIGN_IN_SCOPES } from '../../vocabulary/apps.ts'
+import { LIMITS } from '../../vocabulary/limits.ts'
+import { defineInternal, INTERNAL, internalGroup } from '../definition/define.ts'
 
 const FROM_OPERATOR = { ...INTERNAL, callers: ['gateway'], service: 'apps-signin' } as const
 const app_id = z.guid()

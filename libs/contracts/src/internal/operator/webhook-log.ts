@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { DELIVERY_STATES, webhookDelivery } from '../resources/webhook-delivery.ts'
-import { defineInternal, INTERNAL, internalGroup } from './definition/define.ts'
+import { DELIVERY_STATES, webhookDelivery } from '../../resources/webhook-delivery.ts'
+import { defineInternal, INTERNAL, internalGroup } from '../definition/define.ts'
 
 const FROM_OPERATOR = { ...INTERNAL, service: 'webhooks-dispatcher', callers: ['gateway'] } as const
 const webhook_id = z.string().min(1)
