@@ -26,7 +26,11 @@ export async function runScenario(scene: Scene): Promise<void> {
   socket.close()
 }
 
-async function signUp({ api }: Scene, human: string): Promise<{ client: AgentMailClient; inboxId: string }> {
+/** Signs an agent up in the name of a human. */
+export async function signUp(
+  { api }: Pick<Scene, 'api'>,
+  human: string,
+): Promise<{ client: AgentMailClient; inboxId: string; key: string }> {
   heading(1, 'An agent signs up and names its human')
   const anonymous = new AgentMailClient({ baseUrl: api, apiKey: '' })
   const signedUp = await timed('POST /v0/agent/sign-up', () =>
@@ -35,10 +39,16 @@ async function signUp({ api }: Scene, human: string): Promise<{ client: AgentMai
   detail(`inbox   ${signedUp.inboxId}`)
   detail(`human   ${human}`)
   detail(`key     ${signedUp.apiKey.slice(0, 14)}…`)
-  return { client: new AgentMailClient({ baseUrl: api, apiKey: signedUp.apiKey }), inboxId: signedUp.inboxId }
+  const { apiKey: key, inboxId } = signedUp
+  return { client: new AgentMailClient({ baseUrl: api, apiKey: key }), inboxId, key }
 }
 
-async function verify({ captured }: Scene, client: AgentMailClient, human: string): Promise<void> {
+/** Confirms the human of an agent by the code that was mailed. */
+export async function verify(
+  { captured }: Pick<Scene, 'captured'>,
+  client: AgentMailClient,
+  human: string,
+): Promise<void> {
   heading(2, 'The human reads the code in a mail and gives it to the agent')
   const mail = await timed('the mail is there', () => captured.next(human, ({ subject }) => /code/i.test(subject)))
   const [otpCode] = /\b\d{6}\b/.exec(mail.text) ?? []

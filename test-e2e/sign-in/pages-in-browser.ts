@@ -23,10 +23,6 @@ export function describeInBrowser(title: string, scope: string, tests: (suite: S
       const { operator, signInUrl: issuer } = system.endpoints
       app = system.cleanUp(await startRelyingParty({ operator, issuer, scope, settings: { disclosure: DISCLOSURE } }))
     }, 60_000)
-    afterAll(() => {
-      if (process.env['ZZ'])
-        process.getBuiltinModule('node:child_process').execSync(`cp -r ${system.endpoints.logs} /tmp/zzlogs`)
-    })
     tests({
       system,
       get app() {

@@ -1,12 +1,16 @@
 import pg from 'pg'
+import type { Page } from 'playwright-core'
 import { authorize, connect, newAgent, ownedAgent, ownerLink } from './agent.ts'
 import { claimsAt, describeInBrowser, press, shows } from './pages-in-browser.ts'
 
-/** Ends every sign-in that waits, as ten minutes would. */
-async function letSignInsExpire(url: string): Promise<void> {
+/** Ends the sign-in of each page, as ten minutes would. */
+async function letExpire(url: string, pages: readonly Page[]): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
-  await client.query('update transactions set expires_at = now() where ended_at is null')
+  for (const page of pages) {
+    const jti = await page.locator('main').getAttribute('data-jti')
+    await client.query('update transactions set expires_at = now() where jti = $1', [jti])
+  }
   await client.end()
 }
 
@@ -83,7 +87,7 @@ describeInBrowser('a sign-in that begins at the app', 'openid email', (suite) =>
     await shows(asking, 'Sign in to Example Research?')
     await waiting.goto(login())
     await shows(waiting, 'Waiting for an agent')
-    await letSignInsExpire(system.endpoints.databases['apps-signin'])
+    await letExpire(system.endpoints.databases['apps-signin'], [waiting, asking])
     await press(asking, 'Allow')
     await shows(asking, 'This sign-in has expired')
     await shows(waiting, /expired|over/)

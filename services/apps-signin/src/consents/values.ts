@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { claimsOf, type Subjects } from '../codes/claims.ts'
 import type { ConsentData, SharedValues } from '../pages/index.ts'
 import { type Proven, sharesOwner } from './gate.ts'
-import { isOwnerScope } from './rules.ts'
+import { asksOwner, isOwnerScope } from './rules.ts'
 
 /**
  * What the app gets if the person at the browser allows it. Facts about the owner are shown only if the key may share
@@ -26,6 +26,7 @@ export function consentData(subjects: Subjects, proven: Proven): ConsentData {
     jti: transaction.jti,
     address: transaction.address,
     values: sharedValues(subjects, proven),
+    ownerIsAsked: asksOwner(transaction.scopes) && !sharesOwner(proven),
     disclosure: client.disclosure ?? null,
     shown: shownDigest(subjects, proven),
   }

@@ -5,8 +5,11 @@ import { renderPage } from './layout.ts'
 import { appCard, appName, policyLinks, requestId, value, valueList } from './parts.ts'
 import { ended, expired, FAILED, renderStates } from './states.ts'
 
+const OWNER_IS_ASKED =
+  '<p>It also asks for details of the person who owns the inbox. With Allow, that person is asked by mail, and the sign-in waits for the answer.</p>'
+
 /** The question whether an app may have the values that are shown (apps 7.3). */
-export function consentPage({ app, jti, address, values, disclosure, shown }: ConsentData): RenderedPage {
+export function consentPage({ app, jti, address, values, ownerIsAsked, disclosure, shown }: ConsentData): RenderedPage {
   const ask = {
     name: 'ask',
     heading: `Sign in to ${appName(app)}?`,
@@ -15,6 +18,7 @@ export function consentPage({ app, jti, address, values, disclosure, shown }: Co
 <p class="account">${value(address)}</p>
 <p>It gets exactly this:</p>
 ${valueList(values)}
+${ownerIsAsked ? OWNER_IS_ASKED : ''}
 ${disclosureBox(app, disclosure)}
 ${policyLinks(app)}
 ${decision('')}

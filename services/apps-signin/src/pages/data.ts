@@ -56,6 +56,8 @@ export interface ConsentData {
   readonly jti: string
   readonly address: string
   readonly values: SharedValues
+  /** Whether the app asks for details of the owner as well, which only the owner can share. */
+  readonly ownerIsAsked: boolean
   /** Markdown of the app. */
   readonly disclosure: string | null
   /** Names everything that the page shows; the answer returns it. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { SignInScope } from '@restante/contracts/vocabulary'
 import { LIMITS } from '@restante/contracts/vocabulary'
 import { type Queryable, sql } from '@restante/service/database'
-import { cookieOf, hashOf, type TransactionCookie } from './cookies.ts'
+import { cookieOf, hashOf, type TransactionCookie } from './cookie-values.ts'
 
 /** What an app asked for, after all checks of apps 6.3. */
 export interface NewTransaction {

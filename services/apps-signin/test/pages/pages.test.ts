@@ -34,7 +34,18 @@ const values = { sub: HOSTILE, email: HOSTILE, name: HOSTILE, owner_name: HOSTIL
 const PAGES: readonly (readonly [string, RenderedPage])[] = [
   ['waiting', waitingPage({ ...waiting, loginHint: HOSTILE })],
   ['enrollment', enrollmentPage({ app, ticket: HOSTILE, address: HOSTILE, continueTo: HOSTILE })],
-  ['consent', consentPage({ app, jti: HOSTILE, address: HOSTILE, values, disclosure: HOSTILE, shown: HOSTILE })],
+  [
+    'consent',
+    consentPage({
+      app,
+      jti: HOSTILE,
+      address: HOSTILE,
+      values,
+      ownerIsAsked: true,
+      disclosure: HOSTILE,
+      shown: HOSTILE,
+    }),
+  ],
   ['owner', ownerPage({ app, token: HOSTILE, address: HOSTILE, values, disclosure: HOSTILE, expiresAt: LATER })],
   ['allowed by the owner', ownerDonePage({ app, address: HOSTILE, decision: 'allowed' })],
   ['waiting for the owner', ownerWaitingPage({ app, jti: HOSTILE, address: HOSTILE, expiresAt: LATER })],
@@ -110,7 +121,15 @@ describe('the page of a sign-in that waits', () => {
 
 describe('the page that asks for consent', () => {
   const page = (disclosure: string | null, shared: Parameters<typeof consentPage>[0]['values'] = {}) =>
-    consentPage({ app, jti: 'j', address: 'a@example.com', values: shared, disclosure, shown: 's' }).body
+    consentPage({
+      app,
+      jti: 'j',
+      address: 'a@example.com',
+      values: shared,
+      ownerIsAsked: false,
+      disclosure,
+      shown: 's',
+    }).body
 
   it('shows each value that is shared, and no other', () => {
     const body = page(null, { sub: 'subject-1', email: 'a@example.com' })

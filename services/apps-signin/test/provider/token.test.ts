@@ -1,5 +1,6 @@
-import { countRows, queryRows } from '@restante/testkit'
+import { countRows, Metrics, queryRows } from '@restante/testkit'
 import { createRemoteJWKSet, jwtVerify } from 'jose'
+import { register } from 'prom-client'
 import { type AppsSigninFixture, startAppsSignin, type TestApp } from '../support/fixture.ts'
 import { allow, digest, makeSigner, RelyingParty, type Signer } from '../support/relying-party.ts'
 
@@ -71,6 +72,14 @@ describe('the exchange of a code', () => {
   })
 })
 
+const OUTCOMES = ['started', 'code', 'exchanged', 'invalid_grant'] as const
+
+/** Sign-ins of the process by outcome. */
+async function counts(): Promise<(number | undefined)[]> {
+  const metrics = new Metrics(await register.metrics())
+  return OUTCOMES.map((outcome) => metrics.value('restante_sign_ins_total', { outcome }))
+}
+
 describe('a code', () => {
   it.each([
     ['another redirect URI', { redirect_uri: 'https://app.example/other' }],
@@ -102,11 +111,14 @@ describe('a code', () => {
 
   it('revokes its token when it is sent a second time', async () => {
     const { signer, party } = await scene()
+    const before = await counts()
     const code = await party.code(signer)
     const { body } = await party.exchange(code)
     expect((await party.userInfo(body['access_token'])).status).toBe(200)
     expect((await party.exchange(code)).body['error']).toBe('invalid_grant')
     expect((await party.userInfo(body['access_token'])).status).toBe(401)
+    const after = await counts()
+    expect(OUTCOMES.map((_, index) => (after[index] ?? 0) - (before[index] ?? 0))).toEqual([1, 1, 1, 1])
   })
 
   it.each([

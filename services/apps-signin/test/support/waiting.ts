@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { cookieNameOf } from '../../src/transactions/cookies.ts'
+import { cookieNameOf } from '../../src/transactions/cookie-values.ts'
 import { createTransaction, type NewTransaction, type Transaction } from '../../src/transactions/store.ts'
 import { Browser } from './browser.ts'
 import type { AppsSigninFixture, TestApp } from './fixture.ts'

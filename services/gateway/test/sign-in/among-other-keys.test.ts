@@ -66,6 +66,16 @@ describe('sign-in keys among the other keys', () => {
     expect(await signIn.facts(last.id)).toEqual({})
   })
 
+  it('end with the sign-up that their creator comes from', async () => {
+    const f = await signIn.seed()
+    await signIn.gateway.db.orm.credential.update({ where: { id: f.creator }, data: { signUp: true } })
+    const id = await signIn.minted(f)
+    // What a later sign-up of the same human revokes.
+    const replaced = { organizationId: f.id, signUp: true }
+    const rows = await signIn.gateway.db.orm.credential.findMany({ where: replaced, select: { id: true } })
+    expect(rows.map((row) => row.id).sort()).toEqual([f.creator, id].sort())
+  })
+
   it('are published with their status, and recorded in the audit log', async () => {
     const f = await signIn.seed()
     const { id } = await signIn.active(f)

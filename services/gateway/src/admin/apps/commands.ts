@@ -1,13 +1,13 @@
 import type { Command } from '@commander-js/extra-typings'
 import type { RegisteredApp } from '@restante/contracts/internal'
+import { count, JSON_OPTION, limit, limitOrNull, names, organizationId } from '../commands/arguments.ts'
 import type { ChangedApp, SignUpLimit } from '../operator/apps.ts'
 import { UsageError } from '../operator/usage-error.ts'
 import type { Console } from '../output/console.ts'
 import { json } from '../output/documents.ts'
 import { asAnswered, printList } from '../output/list.ts'
 import { answeredMoment, facts } from '../output/table.ts'
-import { changedSettings, newSettings } from './app-settings.ts'
-import { count, JSON_OPTION, limit, limitOrNull, names, organizationId } from './arguments.ts'
+import { changedSettings, newSettings } from './settings.ts'
 
 const DEFAULT_LIMIT = 50
 const APP = ['<app>', 'its id or slug'] as const
