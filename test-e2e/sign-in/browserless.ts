@@ -32,7 +32,7 @@ class Jar {
 }
 
 /**
- * Signs an inbox in to an app, with the app's disclosure accepted by the agent.
+ * Signs an inbox in to an app, and allows what the page of consent shows.
  * @param authorizationUrl to which the app sends a browser.
  * @returns the address to which the browser is sent back, with the code.
  */
@@ -42,7 +42,7 @@ export async function signInWithoutBrowser(agent: Agent, authorizationUrl: strin
   const page = await (await jar.fetch(authorizationUrl)).text()
   const { auth_token, request_id: jti } = actionOf(page)
   const path = `/v0/inboxes/${encodeURIComponent(agent.inboxId)}/authorize`
-  const authorized = await agent.api.post(path, { auth_token, accept_disclosure: true })
+  const authorized = await agent.api.post(path, { auth_token })
   if (authorized.status !== 200) throw new Error(JSON.stringify(authorized.body))
   const { enrollment_id, api_key_id: kid = '', inbox_id, challenge } = await jar.call('/v0/enroll/start', { jti })
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -56,7 +56,9 @@ export async function signInWithoutBrowser(agent: Agent, authorizationUrl: strin
     jti,
     assertion: jws(privateKey, 'signin+jwt', kid, claims),
   })
-  return (await jar.fetch(next)).headers.get('location') ?? ''
+  const [, shown] = / data-shown="([\w-]+)"/.exec(await (await jar.fetch(next)).text()) ?? []
+  const { location = '' } = await jar.call('/v0/authorize/consent', { jti, allow: true, shown })
+  return (await jar.fetch(location)).headers.get('location') ?? ''
 }
 
 function actionOf(page: string): Readonly<Record<string, string>> {
