@@ -80,4 +80,7 @@ export const SLOW_FILES: ReadonlyMap<string, string> = new Map([
   ['libs/mime/test/hostile/hostile.test.ts', 'reads hostile mails, cut off at every length'],
   ['tools/test/statements.test.ts', 'loads every service, and has PostgreSQL describe each of its statements'],
   ['tools/test/migrations.test.ts', 'migrates every service into a database of its own'],
+  ['test-e2e/sign-in/link.e2e.test.ts', 'signs in by links in a browser, each in a profile of its own'],
+  ['test-e2e/sign-in/waiting.e2e.test.ts', 'signs in from an app in a browser, and waits for mail to owners'],
+  ['test-e2e/sign-in/pages.e2e.test.ts', 'looks at every page of sign-in on each screen'],
 ])

@@ -1,0 +1,74 @@
+import { describeWith } from '@restante/testkit'
+import * as openid from 'openid-client'
+import { missingPython } from '../python/environment.ts'
+import { runPython } from '../python/program.ts'
+import { registerApp } from '../support/apps.ts'
+import { useOwnSystem } from '../support/suite.ts'
+import { newAgent } from './agent.ts'
+import { signInWithoutBrowser } from './browserless.ts'
+
+describeWith({ programs: ['python3'], missing: missingPython() }, 'apps that use', () => {
+  const system = useOwnSystem('relying-parties', async () => ({ OPEN_CLIENTS: 'true' }))
+  const CALLBACK = 'https://app.example/callback'
+
+  async function exchange(clientId: string, authentication: openid.ClientAuth, scope: string) {
+    const agent = await newAgent(system, 'Procurement')
+    const metadata = { id_token_signed_response_alg: 'ES256' }
+    const execute = [openid.allowInsecureRequests]
+    const issuer = new URL(system.endpoints.signInUrl)
+    const provider = await openid.discovery(issuer, clientId, metadata, authentication, { execute })
+    const checks = {
+      pkceCodeVerifier: openid.randomPKCECodeVerifier(),
+      expectedState: openid.randomState(),
+      expectedNonce: openid.randomNonce(),
+    }
+    const url = openid.buildAuthorizationUrl(provider, {
+      redirect_uri: CALLBACK,
+      scope,
+      state: checks.expectedState,
+      nonce: checks.expectedNonce,
+      code_challenge: await openid.calculatePKCECodeChallenge(checks.pkceCodeVerifier),
+      code_challenge_method: 'S256',
+    })
+    const back = new URL(await signInWithoutBrowser(agent, url.href))
+    const tokens = await openid.authorizationCodeGrant(provider, back, { ...checks, idTokenExpected: true })
+    const claims = tokens.claims()
+    const userInfo = await openid.fetchUserInfo(provider, tokens.access_token, claims?.sub ?? '')
+    return { agent, claims, userInfo }
+  }
+
+  it('openid-client with a registration get every claim that they ask for', async () => {
+    const { appId, clientSecret } = await registerApp(system.endpoints.operator, { redirect_uris: [CALLBACK] })
+    const { agent, claims, userInfo } = await exchange(
+      appId,
+      openid.ClientSecretBasic(clientSecret),
+      'openid email profile',
+    )
+    const shared = { email: agent.inboxId, email_verified: true, name: 'Procurement', actor_type: 'agent' }
+    expect(claims).toMatchObject({ ...shared, aud: appId, org: expect.any(String), scope: 'openid email profile' })
+    expect(userInfo).toMatchObject({ ...shared, sub: claims?.sub })
+  }, 60_000)
+
+  it('openid-client without a registration get the address, and no more', async () => {
+    const { agent, claims } = await exchange('https://app.example/', openid.None(), 'openid email')
+    expect(claims).toMatchObject({ email: agent.inboxId, aud: 'https://app.example/' })
+    expect(claims).not.toHaveProperty('org')
+    expect(claims).not.toHaveProperty('name')
+  }, 60_000)
+
+  it('Authlib verify the ID token by the published keys', async () => {
+    const agent = await newAgent(system)
+    const { appId, clientSecret } = await registerApp(system.endpoints.operator, { redirect_uris: [CALLBACK] })
+    const given = {
+      issuer: system.endpoints.signInUrl,
+      client_id: appId,
+      client_secret: clientSecret,
+      redirect_uri: CALLBACK,
+    }
+    const result = await runPython('sign_in.py', system.endpoints, system.tenant.key, {
+      app: () => given,
+      browser: async ({ url }) => ({ back: await signInWithoutBrowser(agent, String(url)) }),
+    })
+    expect(result).toMatchObject({ claims: { email: agent.inboxId, aud: appId }, user_info: { email: agent.inboxId } })
+  }, 180_000)
+})
