@@ -1,6 +1,6 @@
 import { type WebhookReceiver, waitFor } from '@restante/testkit'
 import type { Endpoints } from '../stack/endpoints.ts'
-import { newAccount, newApp, newWaitingSignIn } from '../support/accounts.ts'
+import { newAccount, newApp, newWaitingSignIn } from '../support/apps/accounts.ts'
 import type { OutsidePeer } from '../support/peers.ts'
 import { newUsername, type Tenant } from '../support/tenants.ts'
 import type { Markers } from './traces.ts'

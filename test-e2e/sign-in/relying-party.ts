@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import path from 'node:path'
 import type { AppSettings } from '@restante/contracts/internal'
 import { freePort, waitFor } from '@restante/testkit'
-import { registerApp } from '../support/apps.ts'
+import { registerApp } from '../support/apps/registration.ts'
 import { examplesIn } from '../support/fenced.ts'
 
 export interface RelyingPartyOptions {

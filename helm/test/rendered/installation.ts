@@ -66,12 +66,18 @@ export class RenderedInstallation {
       }
       return { service, environment, pod: new Pod(service, environment, logs) }
     })
-    const gateway = places.find(({ service }) => service === 'gateway')?.environment
-    if (gateway === undefined) throw new Error('the chart renders no gateway')
+    const environmentOfService = (name: string) => {
+      const found = places.find(({ service }) => service === name)?.environment
+      if (found === undefined) throw new Error(`the chart renders no ${name}`)
+      return found
+    }
+    const gateway = environmentOfService('gateway')
+    const signIn = environmentOfService('apps-signin')
     const gatewayUrl = `http://${gateway['HOST']}:${gateway['PORT']}`
     const endpoints: Endpoints = {
       gatewayUrl,
       streamUrl: `${gatewayUrl.replace('http:', 'ws:')}/v0`,
+      signInUrl: `http://${signIn['HOST']}:${signIn['AUTH_PORT']}`,
       domain: DOMAIN,
       bounceDomain: `bounces.${DOMAIN}`,
       smtpPort,
@@ -170,6 +176,7 @@ function valuesOf({ broker, bucket }: Engines, zone: DnsZone, mxPort: number): o
     ...STRIMZI,
     settings: {
       PUBLIC_URL: `http://${addressOf(0)}:3000`,
+      AUTH_BASE: 'https://signin.example.com',
       DEFAULT_DOMAIN: DOMAIN,
       OPERATOR_ADDRESS: 'operator@example.net',
       KAFKA_BROKERS: broker.kafka.brokers.scram,
@@ -234,7 +241,7 @@ async function runJobs(
 
 function databasesOf({ stores }: Engines): Endpoints['databases'] {
   const url = (service: string) => stores.postgres.verified(service)
-  const [gateway, ingest, send, webhooks, stream, domains] = SERVICES.map(url)
+  const [gateway, ingest, send, webhooks, stream, domains, signIn] = SERVICES.map(url)
   return {
     gateway: gateway ?? '',
     'mail-ingest': ingest ?? '',
@@ -242,5 +249,6 @@ function databasesOf({ stores }: Engines): Endpoints['databases'] {
     'webhooks-dispatcher': webhooks ?? '',
     'websocket-fanout': stream ?? '',
     'domains-dns': domains ?? '',
+    'apps-signin': signIn ?? '',
   }
 }

@@ -6,7 +6,10 @@ const DEFAULT_PORT = 3100
 
 const variables = z.object({
   AUTH_BASE: env
-    .string()
+    .url()
+    .refine((url) => /^https?:$/.test(new URL(url).protocol) && new URL(url).href === `${new URL(url).origin}/`, {
+      error: 'must be an origin such as https://signin.example.com, without a path',
+    })
     .describe('Origin of the sign-in pages and issuer of the ID tokens: https, and another origin than PUBLIC_URL'),
   AUTH_PORT: env.port(DEFAULT_PORT).describe('Port of the sign-in pages and the OpenID provider'),
   TRUSTED_PROXIES: env
@@ -35,6 +38,10 @@ export const configuration = configurationOf('apps-signin', { peers: ['gateway']
   .with(encryptionVariables)
   .with({
     variables,
+    check: ({ AUTH_BASE, PUBLIC_URL }) =>
+      new URL(AUTH_BASE).origin === new URL(PUBLIC_URL).origin
+        ? ['AUTH_BASE must be another origin than PUBLIC_URL: no cookie and no key of one may reach the other']
+        : [],
     configure: (given) => ({
       authBase: new URL(given.AUTH_BASE).origin,
       authPort: given.AUTH_PORT,

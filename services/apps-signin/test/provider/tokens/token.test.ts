@@ -1,8 +1,8 @@
 import { countRows, Metrics, queryRows } from '@restante/testkit'
 import { createRemoteJWKSet, jwtVerify } from 'jose'
 import { register } from 'prom-client'
-import { type AppsSigninFixture, startAppsSignin, type TestApp } from '../support/fixture.ts'
-import { allow, digest, makeSigner, RelyingParty, type Signer } from '../support/relying-party.ts'
+import { type AppsSigninFixture, startAppsSignin, type TestApp } from '../../support/fixture.ts'
+import { allow, digest, makeSigner, RelyingParty, type Signer } from '../../support/relying-party.ts'
 
 let fixture: AppsSigninFixture
 beforeAll(async () => {

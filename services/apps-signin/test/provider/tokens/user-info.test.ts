@@ -1,9 +1,9 @@
 import type { SignInScope } from '@restante/contracts/vocabulary'
 import { queryRows } from '@restante/testkit'
 import { decodeJwt } from 'jose'
-import { ownerHashOf } from '../../src/consents/owner-hash.ts'
-import { type AppsSigninFixture, startAppsSignin, type TestApp } from '../support/fixture.ts'
-import { allow, makeSigner, RelyingParty, type Signer, seen } from '../support/relying-party.ts'
+import { ownerHashOf } from '../../../src/consents/owner-hash.ts'
+import { type AppsSigninFixture, startAppsSignin, type TestApp } from '../../support/fixture.ts'
+import { allow, makeSigner, RelyingParty, type Signer, seen } from '../../support/relying-party.ts'
 
 const ALL: SignInScope[] = ['openid', 'email', 'profile', 'owner_profile', 'owner_email']
 const OWNER = { id: 'the human', email: 'human@example.com', name: 'The Human' }

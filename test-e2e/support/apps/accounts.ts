@@ -1,17 +1,16 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import type { ServiceName } from '@restante/contracts/vocabulary'
-import { operate } from '@restante/testkit'
+import { operate, randomName } from '@restante/testkit'
 import pg from 'pg'
 import { z } from 'zod'
-import type { Endpoints } from '../stack/endpoints.ts'
-import { newUsername } from './tenants.ts'
+import type { Endpoints } from '../../stack/endpoints.ts'
 
 const REDIRECT_URI = 'https://app.example/callback'
 const registered = z.object({ app_id: z.guid() })
 
 /** Registers an app of the catalog that can be connected. @returns its id, which is its client id, too. */
 export async function newApp({ operator }: Endpoints): Promise<string> {
-  const name = newUsername('app')
+  const name = `app-${randomName()}`
   const words = ['--name', name, '--slug', name, '--listed', '--redirect-uris', REDIRECT_URI]
   const made = await operate(
     operator,

@@ -1,6 +1,6 @@
 import { queryRows, waitFor } from '@restante/testkit'
-import { type AppsSigninFixture, startAppsSignin, type TestApp } from '../support/fixture.ts'
-import { allow, digest, makeSigner, RelyingParty, type Signer } from '../support/relying-party.ts'
+import { type AppsSigninFixture, startAppsSignin, type TestApp } from '../../support/fixture.ts'
+import { allow, digest, makeSigner, RelyingParty, type Signer } from '../../support/relying-party.ts'
 
 let fixture: AppsSigninFixture
 beforeAll(async () => {
