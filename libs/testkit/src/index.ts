@@ -40,6 +40,7 @@ export {
   attemptToOperate,
   createOrganization,
   GATEWAY_KEYS,
+  GATEWAY_TOPICS,
   GatewayProcess,
   type Operated,
   operate,

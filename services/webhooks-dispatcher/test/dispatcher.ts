@@ -1,6 +1,6 @@
 import path from 'node:path'
 import type { Caller } from '@restante/contracts/access'
-import { PUBLIC_TOPICS, topics } from '@restante/contracts/events'
+import { PUBLIC_TOPICS } from '@restante/contracts/events'
 import { type InternalOperationId, internalOperations } from '@restante/contracts/internal'
 import type { OperationId } from '@restante/contracts/operations'
 import type { Webhook } from '@restante/contracts/resources'
@@ -15,6 +15,7 @@ import {
   engines,
   freePort,
   GATEWAY_KEYS,
+  GATEWAY_TOPICS,
   GatewayProcess,
   openRedis,
   peerHeaders,
@@ -73,7 +74,7 @@ export async function startDispatcher(overrides: Record<string, string> = {}): P
   const redis = openRedis()
   const [database, kafka, port, mail] = await Promise.all([
     createDatabase(path.resolve(import.meta.dirname, '..')),
-    createTopics([topics.tenancy, ...PUBLIC_TOPICS]),
+    createTopics([...GATEWAY_TOPICS, ...PUBLIC_TOPICS]),
     freePort(),
     new FakeMail().start(),
   ])

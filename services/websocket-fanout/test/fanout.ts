@@ -13,6 +13,7 @@ import {
   engines,
   freePort,
   GATEWAY_KEYS,
+  GATEWAY_TOPICS,
   GatewayProcess,
   type InboxScope,
   openRedis,
@@ -73,7 +74,7 @@ export async function startFanout(overrides: Record<string, string> = {}): Promi
   const redis = openRedis()
   const [database, kafka, port] = await Promise.all([
     createDatabase(path.resolve(import.meta.dirname, '..')),
-    createTopics([topics.tenancy, ...PUBLIC_TOPICS]),
+    createTopics([...GATEWAY_TOPICS, ...PUBLIC_TOPICS]),
     freePort(),
   ])
   const upstreams = { 'websocket-fanout': `http://127.0.0.1:${port}` }

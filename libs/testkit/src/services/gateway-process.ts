@@ -1,6 +1,7 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import path from 'node:path'
+import { topics } from '@restante/contracts/events'
 import { UPSTREAMS, type UpstreamName, variablePart } from '@restante/contracts/vocabulary'
 import { ServiceClient } from '@restante/service/http'
 import { serviceCommand } from '@restante/service/process'
@@ -21,7 +22,11 @@ export const GATEWAY_KEYS = {
   peer: 'key of a pair in the tests, 32 b',
 } as const
 
+/** The topics that a gateway writes and reads, without which it is not ready. */
+export const GATEWAY_TOPICS = [topics.tenancy, topics['apps.accounts']] as const
+
 export interface GatewayProcessOptions {
+  /** With `GATEWAY_TOPICS`, and those of the suite. */
   readonly topics: TestTopics
   readonly redis: TestRedis
   /** Base URLs of the upstream services that the suite runs; the others are unreachable. */

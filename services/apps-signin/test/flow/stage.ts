@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import path from 'node:path'
 import { json } from 'node:stream/consumers'
-import { topics } from '@restante/contracts/events'
 import { type AppSettings, type InternalRequestOf, internalOperations } from '@restante/contracts/internal'
 import {
   collectTopic,
@@ -11,6 +10,7 @@ import {
   engines,
   freePort,
   GATEWAY_KEYS,
+  GATEWAY_TOPICS,
   GatewayProcess,
   openRedis,
   peerHeaders,
@@ -63,7 +63,7 @@ export async function startStage(): Promise<Stage> {
   const redis = openRedis()
   const [database, kafka, port, authPort, mail] = await Promise.all([
     createDatabase(path.resolve(import.meta.dirname, '../..')),
-    createTopics([topics.tenancy, topics['apps.accounts']]),
+    createTopics(GATEWAY_TOPICS),
     freePort(),
     freePort(),
     new FakeMailSend().start(),
