@@ -1,4 +1,5 @@
-import { randomName, waitFor } from '@restante/testkit'
+import { setTimeout } from 'node:timers/promises'
+import { randomName } from '@restante/testkit'
 import { type RelyingParty, startRelyingParty } from '../sign-in/relying-party.ts'
 import { Api } from '../support/api.ts'
 import { type Scene, signUp, verify } from './scenario.ts'
@@ -42,30 +43,28 @@ interface Cast {
 
 async function lookAround(scene: SignInScene, cast: Cast): Promise<void> {
   const { app, inboxId, api } = cast
-  const interrupted = new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, resolve)
-  })
+  const interruption = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interruption.abort())
   heading(4, 'The agent makes a link that signs its inbox in')
   const { body } = await timed('POST /v0/apps/…/connect', () =>
     api.post(`/v0/apps/${app.appId}/connect`, { inbox_id: inboxId }),
   )
   print(`\n  Open this in a browser within five minutes:\n\n  ${bold(String(body['magic_url']))}\n`)
   print('  Ctrl-C ends the demo.')
-  const isOver = await Promise.race([signedIn(cast), interrupted.then(() => true)])
-  if (isOver) return
+  while (!(await hasSignedIn(cast))) if (!(await pause(1_000, interruption.signal))) return
   heading(5, 'The browser is signed in')
   detail(`again   ${app.base}/login   asks nothing`)
   detail(`keys    ${scene.issuer}/sessions   are those of the browser`)
-  await interrupted
+  await pause(PATIENCE, interruption.signal)
 }
 
-/** Resolves to false once the app has exchanged its code. */
-async function signedIn({ api, inboxId }: Cast): Promise<boolean> {
-  const path = `/v0/inboxes/${encodeURIComponent(inboxId)}/accounts`
-  const accounts = async () => {
-    const { body } = await api.get(path)
-    return Array.isArray(body['accounts']) && body['accounts'].length > 0
-  }
-  await waitFor(accounts, { what: 'the sign-in', timeout: PATIENCE, interval: 1_000 })
-  return false
+/** Whether the app has exchanged its code. */
+async function hasSignedIn({ api, inboxId }: Cast): Promise<boolean> {
+  const { body } = await api.get(`/v0/inboxes/${encodeURIComponent(inboxId)}/accounts`)
+  return Array.isArray(body['accounts']) && body['accounts'].length > 0
+}
+
+/** @returns false when the demo was interrupted. */
+function pause(milliseconds: number, signal: AbortSignal): Promise<boolean> {
+  return setTimeout(milliseconds, true, { signal }).catch(() => false)
 }
