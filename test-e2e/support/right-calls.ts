@@ -94,9 +94,10 @@ async function newKey({ client, named, isAgent }: TestOrganization): Promise<Nam
 }
 
 /** An agent can register none. */
-async function newPublicKey({ owner, isAgent }: TestOrganization): Promise<Names> {
+async function newPublicKey({ owner, named, isAgent }: TestOrganization): Promise<Names> {
   if (isAgent) return {}
-  const { body } = await owner.post('/v0/api-keys', { public_key: newPublicJwk() })
+  const keys = `/v0/inboxes/${encodeURIComponent(nameIn(named, 'inbox_id'))}/api-keys`
+  const { body } = await owner.post(keys, { public_key: newPublicJwk() })
   return { api_key_id: String(body['api_key_id']) }
 }
 
