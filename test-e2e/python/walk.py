@@ -1,6 +1,9 @@
 """Calls every existing operation of the public client, with None for each omitted argument."""
 
+from uuid import UUID
+
 from agentmail import SendAttachment, Subscribe
+from agentmail.apps import ConnectAppBody
 from agentmail.api_keys import CreateBearerApiKeyRequest
 from agentmail.core import ApiError
 from agentmail.errors import NotFoundError, ValidationError
@@ -185,6 +188,30 @@ def lists(resource, *scope):
     refused(NotFoundError, resource.get, *scope, "receive", "block", address)
 
 
+def apps(inbox_id):
+    given = ask("app", inbox=inbox_id)
+    app_id, slug, account_id = given["app_id"], given["slug"], UUID(given["account_id"])
+    assert with_none(client.apps.list, limit=1).count == 1
+    assert str(client.apps.get(slug.upper()).app_id) == app_id
+    assert slug in [each.slug for each in with_none(client.apps.search, q=slug).apps]
+    known = with_none(client.apps.list_accounts, slug)
+    assert str(known.app.app_id) == app_id and [each.account_id for each in known.accounts] == [account_id]
+    link = client.apps.connect(slug, request=ConnectAppBody(inbox_id=inbox_id))
+    pending = client.api_keys.get(link.api_key_id)
+    assert (pending.type, pending.status, pending.public_key) == ("public_key", "pending", None), pending
+    waiting = with_none(client.inboxes.authorize, inbox_id, auth_token=given["auth_token"])
+    assert waiting.instructions == "Authorization complete. Return to browser."
+    assert client.accounts.get(account_id).app_name == slug
+    assert client.accounts.update(account_id, status="disabled").status == "disabled"
+    assert client.accounts.update(account_id, status="enabled").status is None
+
+
+def accounts(resource, inbox_id, *scope):
+    found = [each for each in with_none(resource.list, *scope).accounts if each.inbox_id == inbox_id]
+    assert found[0].sign_in_count == 1 and found[0].last_signed_in_at.tzinfo is not None
+    assert resource.get(*scope, found[0].account_id) == found[0]
+
+
 def code_of(error):
     """An undeclared error contains the document as received, a declared one an object."""
     return error.body["code"] if isinstance(error.body, dict) else error.body.code
@@ -250,6 +277,11 @@ drafts(client.inboxes.drafts, inbox_id, inbox_id)
 lists(client.lists)
 lists(client.pods.lists, pod_id)
 lists(client.inboxes.lists, inbox_id)
+apps(inbox_id)
+apps(in_pod)
+accounts(client.accounts, inbox_id)
+accounts(client.pods.accounts, in_pod, pod_id)
+accounts(client.inboxes.accounts, inbox_id, inbox_id)
 slashed(inbox_id)
 errors(inbox_id)
 stream(inbox_id)

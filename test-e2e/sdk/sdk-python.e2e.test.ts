@@ -2,6 +2,7 @@ import { type OperationDefinition, operations, pathsOf, UPGRADE } from '@restant
 import { Router } from '@restante/service/http'
 import { missingPython, pythonEnvironment } from '../python/environment.ts'
 import { type Answers, runPython } from '../python/program.ts'
+import { newSignedInApp } from '../support/apps/accounts.ts'
 import { codeFor, mailTo, SPAM_TEXT } from '../support/mail.ts'
 import { describeWith } from '../support/programs/programs.ts'
 import { useSystem } from '../support/suite.ts'
@@ -36,6 +37,7 @@ describeWith({ programs: ['python3'], missing: missingPython() }, 'the public Py
       })
       return { message_id: messageId }
     },
+    app: async ({ inbox }) => newSignedInApp(system.endpoints, String(inbox)),
     spam: async ({ to }) => {
       await mailTo(system, String(to), { text: SPAM_TEXT })
     },

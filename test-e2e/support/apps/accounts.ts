@@ -6,17 +6,31 @@ import { z } from 'zod'
 import type { Endpoints } from '../../stack/endpoints.ts'
 
 const REDIRECT_URI = 'https://app.example/callback'
-const registered = z.object({ app_id: z.guid() })
+const registered = z.object({ app_id: z.guid(), slug: z.string() })
 
 /** Registers an app of the catalog that can be connected. @returns its id, which is its client id, too. */
-export async function newApp({ operator }: Endpoints): Promise<string> {
+export async function newApp(endpoints: Endpoints): Promise<string> {
+  return (await registerListed(endpoints)).app_id
+}
+
+/** An app of the catalog at which an inbox has signed in, and where a second sign-in waits in a browser. */
+export async function newSignedInApp(endpoints: Endpoints, address: string) {
+  const { app_id, slug } = await registerListed(endpoints)
+  const [account_id, auth_token] = await Promise.all([
+    newAccount(endpoints, app_id, address),
+    newWaitingSignIn(endpoints, app_id),
+  ])
+  return { app_id, slug, account_id, auth_token }
+}
+
+async function registerListed({ operator }: Endpoints): Promise<z.infer<typeof registered>> {
   const name = `app-${randomName()}`
   const words = ['--name', name, '--slug', name, '--listed', '--redirect-uris', REDIRECT_URI]
   const made = await operate(
     operator,
     ...['apps', 'create', ...words, '--initiate-login-uri', 'https://app.example/login', '--json'],
   )
-  return registered.parse(JSON.parse(made)).app_id
+  return registered.parse(JSON.parse(made))
 }
 
 /** Stores that an inbox has signed in at an app. @returns the id of the account. */
