@@ -12,7 +12,7 @@ export const signIn = dashboard({
   description: 'Sign-ins of inboxes at third-party apps: whether they get through, and the keys that sign for them.',
   rows: [
     {
-      title: 'Do sign-ins get through?',
+      title: 'Is it keeping up?',
       panels: [
         tile({
           title: 'Requests that fail',
