@@ -1,8 +1,10 @@
 import { operations } from '@restante/contracts/operations'
 import { byLength } from '@restante/testkit'
 import { Api } from '../support/api.ts'
+import { newSignedInApp, newWaitingSignIn } from '../support/apps/accounts.ts'
 import { mailTo } from '../support/mail.ts'
 import { newDomainName, newEntries, testDelivery } from '../support/organizations.ts'
+import { registerKey } from '../support/signed.ts'
 import { useSystem } from '../support/suite.ts'
 import { newUsername } from '../support/tenants.ts'
 import { type Findings, fuzz } from './fuzzer.ts'
@@ -11,6 +13,7 @@ import { KnownThings } from './requests/known-things.ts'
 
 const SEED = 20_261_001
 const REQUESTS = byLength({ short: 3_500, long: 10_000 })
+const CONNECT_KEYS = 12
 
 /** Operations in which these requests cannot succeed, with the reason. */
 const NEVER_SUCCESSFUL: Readonly<Record<string, string>> = {
@@ -32,7 +35,10 @@ describe(`${REQUESTS} requests made from the API document, two thirds of them wr
       origin: endpoints.gatewayUrl,
       document,
       known,
-      keyFor: (route, draw) => (usesAgentKey(route.operationId) ? known.any('agent_key', draw) : tenant.key),
+      keyFor: (route, draw) => {
+        if (usesAgentKey(route.operationId)) return known.any('agent_key', draw)
+        return beginsSignIn(route.operationId) ? known.any('connect_key', draw) : tenant.key
+      },
       seed: SEED,
       requests: REQUESTS,
       concurrency: 16,
@@ -104,9 +110,24 @@ describe(`${REQUESTS} requests made from the API document, two thirds of them wr
     known.keep('webhook_id', String(webhook.body['webhook_id']))
     await keepRetriable(known, String(untouched.body['webhook_id']))
     known.keep('api_key_id', String(key.body['api_key_id']))
+    known.keep('publicKeys.api_key_id', (await registerKey(endpoints.gatewayUrl, tenant.key, {})).keyId)
     const entries = await newEntries(tenant.client, tenant.id, inboxId)
     for (const [kind, name] of Object.entries(entries)) known.keep(kind, name)
     known.spare('agent_key', String(agent.body['api_key']))
+    await keepApp(known)
+  }
+
+  /** An app, an account, sign-ins that wait, and keys that begin some, because one may begin only a few at a time. */
+  async function keepApp(known: KnownThings): Promise<void> {
+    const { endpoints, tenant } = system
+    const { app_id, account_id, auth_token } = await newSignedInApp(endpoints, inboxId)
+    known.keep('app_id', app_id)
+    known.keep('account_id', account_id)
+    known.keep('auth_token', auth_token, await newWaitingSignIn(endpoints, app_id))
+    for (let made = 0; made < CONNECT_KEYS; made++) {
+      const { body } = await tenant.api.post('/v0/api-keys', { permissions: { app_connect: true } })
+      known.keep('connect_key', String(body['api_key']))
+    }
   }
 
   /** A delivery of a webhook that no other request names: once an update disables its webhook, none can be retried. */
@@ -116,6 +137,10 @@ describe(`${REQUESTS} requests made from the API document, two thirds of them wr
     known.keep('webhooks.retryDelivery.delivery_id', ...Object.values(delivery))
   }
 })
+
+function beginsSignIn(operationId: string): boolean {
+  return ['apps.connect', 'providers.connect', 'apps.authorize'].includes(operationId)
+}
 
 function usesAgentKey(operationId: string): boolean {
   return operationId === 'agent.verify' || operationId === 'agent.human'

@@ -81,6 +81,7 @@ const MADE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'drafts.create': { draft_id: 'draft_id' },
   'drafts.getAttachment': { download_url: 'draftFiles.token' },
   'apiKeys.create': { api_key_id: 'api_key_id' },
+  'publicKeys.create': { api_key_id: 'publicKeys.api_key_id' },
   'messages.send': { message_id: 'message_id', thread_id: 'thread_id' },
   'messages.getRaw': { download_url: 'token' },
   'agent.signUp': { api_key: 'agent_key' },

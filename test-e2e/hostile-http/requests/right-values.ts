@@ -12,10 +12,10 @@ export interface Source {
   word(): string
 }
 
-type Make = (source: Source) => unknown
+type Make = (source: Source, schema: Schema) => unknown
 
 const address: Make = ({ draw, known }) => known.any('address', draw)
-const addresses: Make = (source) => [address(source), address(source)]
+const addresses: Make = (source, schema) => [address(source, schema), address(source, schema)]
 const instant =
   (fromNow: number): Make =>
   ({ draw }) =>
@@ -34,13 +34,16 @@ const BY_NAME: Readonly<Record<string, Make>> = {
   bcc: address,
   reply_to: address,
   reply_all: () => false,
-  status: ({ draw }) => (draw.chance(0.1) ? 'paused' : 'active'),
+  // Mostly the state in which other requests can succeed.
+  status: ({ draw }, { enum: states = [] }) => (draw.chance(0.1) ? states.at(-1) : states[0]),
   subject: ({ word }) => word(),
   entry: ({ word }) => `${word()}.example`,
   url: () => 'http://127.0.0.1:9/hook',
   attachments: ({ draw }) => [
     { filename: 'größe.txt', content: Buffer.from('text'.repeat(draw.below(50))).toString('base64') },
   ],
+  inbox_id: ({ draw, known }) => known.any('inbox_id', draw),
+  auth_token: ({ draw, known }) => known.any('auth_token', draw),
   inbox_ids: ({ draw, known }) => [known.any('inbox_id', draw)],
   message_ids: ({ draw, known }) => [known.any('message_id', draw)],
   pod_ids: ({ draw, known }) => [known.any('pod_id', draw)],
@@ -62,12 +65,12 @@ const BY_NAME: Readonly<Record<string, Make>> = {
 }
 
 /** Members that the schema does not require but most requests need. */
-const USUAL = new Set(['to', 'text'])
+const USUAL = new Set(['to', 'text', 'inbox_id'])
 
 /** A meaningful value that the schema allows. */
 export function rightValue(name: string, given: Schema, source: Source): unknown {
   const byName = Object.hasOwn(BY_NAME, name) ? BY_NAME[name] : undefined
-  return byName === undefined ? bySchema(given, source) : byName(source)
+  return byName === undefined ? bySchema(given, source) : byName(source, source.document.resolve(given))
 }
 
 /** The object itself, or one of its alternatives. */

@@ -19,7 +19,7 @@ const UPDATE = {
   permission: 'account_update',
   errors: ['race_condition', 'not_found'],
   params,
-  body: z.strictObject({ status: z.enum(['disabled', 'enabled']) }),
+  body: z.strictObject({ status: z.enum(['enabled', 'disabled']) }),
   response: account,
 } as const
 
@@ -74,7 +74,7 @@ export const accountOperations = group({
     permission: 'app_connect',
     alsoNeeds: ['app_share_owner'],
     summary: 'Let a sign-in that waits in a browser go on as this inbox',
-    errors: ['limit_exceeded', 'not_found'],
+    errors: ['limit_exceeded', 'forbidden', 'not_found'],
     body: z.object({
       auth_token: z.string().min(LIMITS.app.authToken.min).max(LIMITS.app.authToken.max),
       accept_disclosure: z.boolean().optional(),
