@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { rootCertificates } from 'node:tls'
+import { SERVICES } from '@restante/contracts/vocabulary'
 import { kafkaVariables } from '@restante/messaging'
 import { readEnvironment } from '@restante/service/configuration'
 import { z } from 'zod'
@@ -75,7 +76,8 @@ describe('the environment of pods', () => {
           expect(readEnvironment(kafkaVariables, environment).KAFKA_BROKERS.length).toBe(1)
         } else expect(environment['DATABASE_URL']).toMatch(/^postgres:/)
       }
-      expect(jobs.size).toBe(7)
+      // One for each database, and that of the topics.
+      expect(jobs.size).toBe(SERVICES.length + 1)
     }
   })
 })

@@ -55,7 +55,7 @@ describe('the KafkaUser of a service', () => {
 
   it('reads the topics that it writes, as the check of an operator does, in groups whose names begin with its own', () => {
     const reads = (service: string) => rightsOf(manifests, service).filter((right) => right.startsWith('Read '))
-    expect(reads('gateway')).toEqual(['Read tenancy', 'Read gateway.'])
+    expect(reads('gateway')).toEqual(['Read tenancy', 'Read apps.accounts', 'Read gateway.'])
     expect(reads('mail-send')).toEqual(expect.arrayContaining(['Read mail.deliveries', 'Read mail-send.']))
   })
 
