@@ -40,7 +40,12 @@ const { next_page_token: _, ...found } = page
 
 const connectBody = z
   .object({
-    inbox_id: z.string().min(1).max(LIMITS.event.filterId).optional().meta({ description: 'May be left out with a key bound to an inbox.' }),
+    inbox_id: z
+      .string()
+      .min(1)
+      .max(LIMITS.event.filterId)
+      .optional()
+      .meta({ description: 'May be left out with a key bound to an inbox.' }),
     accept_disclosure: z.boolean().optional().meta({
       description: "Accepts the app's disclosure for the agent, so that its page is skipped. Default: false.",
     }),
