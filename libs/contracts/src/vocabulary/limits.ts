@@ -121,6 +121,8 @@ export const LIMITS = {
     /** Exchanges of one client, and failed ones of one client from one address, per minute. */
     exchangesPerMinute: 60,
     failedExchangesPerMinute: 10,
+    /** Sign-ins that begin from one network, per minute. */
+    signInsPerMinute: 300,
     /** A signing key is published so long before its use, and after it. */
     signingKeyOverlap: 1 * DAY,
     /** Bytes of a signed assertion. */

@@ -63,7 +63,8 @@ export async function recordSignIn(tx: Tx, outbox: Outbox, signIn: SignIn): Prom
   const appId = client.appId ?? (await openAppOf(tx, client.clientId))
   const [account] = await tx.query(RECORD, randomUUID(), appId, organizationId, podId, inboxUid, address)
   if (account === undefined) return { outcome: 'disabled' }
-  await recordSignUp(tx, { appId, organizationId, inboxUid })
+  // A client without a registration has no limit to count for.
+  if (client.appId !== undefined) await recordSignUp(tx, { appId, organizationId, inboxUid })
   await tx.query(REMEMBER, client.clientId, inboxUid)
   const { transaction, credentialId, scopes } = signIn
   const attempt = { inbox, client, transaction, credentialId, at: account.last_signed_in_at }

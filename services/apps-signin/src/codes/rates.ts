@@ -2,7 +2,7 @@ import { LIMITS } from '@restante/contracts/vocabulary'
 import { type Queryable, sql } from '@restante/service/database'
 import { hashOf } from './secrets.ts'
 
-const { exchangesPerMinute, failedExchangesPerMinute } = LIMITS.app
+const { exchangesPerMinute, failedExchangesPerMinute, signInsPerMinute } = LIMITS.app
 
 /** More exchanges than a minute allows. `retryAfter` in seconds. */
 export class RateLimitedError extends Error {
@@ -58,9 +58,22 @@ export async function requireFewFailures(on: Queryable, claimant: Claimant): Pro
   if (counted !== undefined && counted.exchanges >= failedExchangesPerMinute) throw new RateLimitedError(counted.left)
 }
 
-/** Counts a failed authentication or exchange. */
+/**
+ * Counts a failed authentication or exchange.
+ * @throws RateLimitedError beyond the limit: of failures at once only so many are told what was wrong.
+ */
 export async function countFailure(on: Queryable, claimant: Claimant): Promise<void> {
-  await on.query(COUNT, failuresOf(claimant))
+  const [counted] = await on.query(COUNT, failuresOf(claimant))
+  if (counted !== undefined && counted.exchanges > failedExchangesPerMinute) throw new RateLimitedError(counted.left)
+}
+
+/**
+ * Counts a sign-in that begins, which anybody can make: each is a row for an hour.
+ * @throws RateLimitedError beyond what one network may begin.
+ */
+export async function countBeginning(on: Queryable, network: string): Promise<void> {
+  const [counted] = await on.query(COUNT, subjectOf('begun', network))
+  if (counted !== undefined && counted.exchanges > signInsPerMinute) throw new RateLimitedError(counted.left)
 }
 
 function failuresOf({ clientId, network }: Claimant): string {

@@ -69,7 +69,7 @@ function boundBefore(transaction: Transaction, caller: Caller, inbox: CallerInbo
   if (credential_id !== caller.credential.id || inbox_uid !== inbox.uid || api_key_id === null) {
     throw authTokenRefused('The sign-in was authorized by another API key, or for another inbox')
   }
-  return authorized(keyIdOf(transaction.jti, caller))
+  return authorized(keyIdOf(transaction.jti, caller, inbox.uid))
 }
 
 interface Binding {
@@ -85,7 +85,7 @@ async function bind(options: AuthorizeOptions, binding: Binding): Promise<Author
   const { caller, inbox, transaction, acceptDisclosure } = binding
   const { jti, scopes, auth_token } = transaction
   const ownerHash = acceptDisclosure ? await ownerCovered(gateway, inbox.uid, scopes) : null
-  const apiKeyId = keyIdOf(jti, caller)
+  const apiKeyId = keyIdOf(jti, caller, inbox.uid)
   const expiry = await linkExpiry(db)
   const expiresAt = new Date(Math.min(expiry.getTime(), transaction.expires_at.getTime()))
   const { organization_id: organizationId, credential } = caller
@@ -121,8 +121,9 @@ function store(
   })
 }
 
-function keyIdOf(jti: string, { credential }: Caller): string {
-  return hashedUuid(`sign-in ${jti} ${credential.id}`)
+/** The inbox is a part of it: an attempt as another inbox, whose answer was lost, has a key of its own. */
+function keyIdOf(jti: string, { credential }: Caller, inboxUid: string): string {
+  return hashedUuid(`sign-in ${jti} ${credential.id} ${inboxUid}`)
 }
 
 function authorized(apiKeyId: string): Authorized {

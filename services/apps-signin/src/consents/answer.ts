@@ -8,6 +8,7 @@ import { PublicError } from '../http/public-error.ts'
 import { consented, end } from '../transactions/steps.ts'
 import { type Proven, sharesOwner } from './gate.ts'
 import { ownerHashOf } from './owner-hash.ts'
+import { asksOwner } from './rules.ts'
 import { recordConsent } from './store.ts'
 import { shownDigest } from './values.ts'
 
@@ -45,8 +46,11 @@ async function permit(tx: Tx, outbox: Outbox, proven: Proven): Promise<Answered>
   const { transaction, client, facts } = proven
   const { jti, organization_id: organizationId, pod_id, inbox_uid: inboxUid } = transaction
   if (!(await holdScopes(tx, [inboxUid, pod_id, organizationId]))) throw over()
-  const ownerHash = facts.owner !== undefined && sharesOwner(proven) ? ownerHashOf(facts.owner) : null
-  if ((await consented(tx, { jti, ownerHash })) === undefined) throw over()
+  const owner = facts.owner === undefined ? null : ownerHashOf(facts.owner)
+  const ownerHash = sharesOwner(proven) ? owner : null
+  // With the profile goes the identifier of the owner, which the page has shown. An owner who is still to be asked decides.
+  const isOwnerShown = transaction.scopes.includes('profile') && !asksOwner(transaction.scopes)
+  if ((await consented(tx, { jti, ownerHash: isOwnerShown ? owner : ownerHash })) === undefined) throw over()
   const at = await recordConsent(tx, {
     clientId: client.clientId,
     organizationId,

@@ -25,13 +25,13 @@ export interface AskOwnerOptions {
 }
 
 /**
- * `waiting`: the owner was mailed. `timeout`: and has not answered. `limited`: the organization's owner got as many mails
+ * `waiting`: the owner was mailed. `allowed`: and has allowed it. `timeout`: and has not answered. `limited`: the organization's owner got as many mails
  * as an hour allows. `unavailable`: the mail reaches no verified human, or another one than was asked. `over`: the
  * sign-in has ended.
  */
 export type AskedOwner =
   | { readonly kind: 'waiting'; readonly expiresAt: Date }
-  | { readonly kind: 'timeout' | 'limited' | 'unavailable' | 'over' }
+  | { readonly kind: 'allowed' | 'timeout' | 'limited' | 'unavailable' | 'over' }
 
 interface Question {
   readonly transaction: BoundTransaction
@@ -48,6 +48,8 @@ export async function askOwner(options: AskOwnerOptions, question: Question): Pr
   const approval = (await findApproval(options.db, transaction.jti)) ?? (await store(options, question))
   if (typeof approval === 'string') return { kind: approval }
   if (Buffer.compare(approval.owner_hash, ownerHashOf(owner)) !== 0) return { kind: 'unavailable' }
+  // Allowed since the sign-in was read; the code is issued from its row as it is by then.
+  if (approval.decision === 'allowed') return { kind: 'allowed' }
   if (!approval.open) return { kind: approval.decision === null ? 'timeout' : 'over' }
   if (approval.mailed_at === null && !(await mail(options, question, approval.mail_id))) return { kind: 'unavailable' }
   return { kind: 'waiting', expiresAt: approval.expires_at }

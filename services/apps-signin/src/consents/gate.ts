@@ -38,7 +38,10 @@ export async function consentGate(options: AskOwnerOptions, proven: Proven): Pro
   const isSilent = transaction.prompt === 'none'
   if (mustAsk({ transaction, client, ownerHash: shared, remembered }))
     return isSilent ? consentRequired() : { kind: 'ask' }
-  if (facts.owner === undefined || !isOwnerAsked || shared !== undefined) return { kind: 'open' }
+  if (facts.owner === undefined || !isOwnerAsked) return { kind: 'open' }
+  // A key that got the right after the page said that the owner is asked releases nothing that nobody has seen.
+  const wasShown = transaction.consented_at === null || transaction.owner_hash !== null
+  if (shared !== undefined && wasShown) return { kind: 'open' }
   if (transaction.owner_approved_at !== null) return { kind: 'open' }
   if (isSilent) return consentRequired()
   return ofOwner(await askOwner(options, { transaction, client, owner: facts.owner }))
@@ -58,6 +61,8 @@ function ofOwner(asked: Awaited<ReturnType<typeof askOwner>>): Gate {
   switch (asked.kind) {
     case 'waiting':
       return { kind: 'owner', expiresAt: asked.expiresAt }
+    case 'allowed':
+      return { kind: 'open' }
     case 'timeout':
       return refused('owner_timeout')
     case 'limited':

@@ -10,7 +10,11 @@ export class Parameters {
 
   constructor(text: string) {
     const values = new Map<string, string[]>()
-    for (const [name, value] of new URLSearchParams(text)) values.set(name, [...(values.get(name) ?? []), value])
+    for (const [name, value] of new URLSearchParams(text)) {
+      const known = values.get(name)
+      if (known === undefined) values.set(name, [value])
+      else known.push(value)
+    }
     this.#values = values
   }
 

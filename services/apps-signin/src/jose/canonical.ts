@@ -1,7 +1,7 @@
 const STRING = '"(?:[^"\\\\\\u0000-\\u001f]|\\\\(?:["\\\\/bfnrt]|u[0-9a-fA-F]{4}))*"'
 const MEMBER = new RegExp(`(${STRING})[ \\t\\n\\r]*:[ \\t\\n\\r]*(${STRING})`, 'g')
 const OBJECT = new RegExp(
-  `^[ \\t\\n\\r]*\\{[ \\t\\n\\r]*(?:MEMBER(?:[ \\t\\n\\r]*,[ \\t\\n\\r]*MEMBER)*)?[ \\t\\n\\r]*\\}[ \\t\\n\\r]*$`.replaceAll(
+  `^[ \\t\\n\\r]*\\{(?:[ \\t\\n\\r]*MEMBER(?:[ \\t\\n\\r]*,[ \\t\\n\\r]*MEMBER)*)?[ \\t\\n\\r]*\\}[ \\t\\n\\r]*$`.replaceAll(
     'MEMBER',
     `${STRING}[ \\t\\n\\r]*:[ \\t\\n\\r]*${STRING}`,
   ),

@@ -25,6 +25,16 @@ export function refusalsOf(settings: AppSettings, before?: AppSettings): Refusal
     ...(settings.scopes.includes('openid')
       ? []
       : [{ setting: 'scopes' as const, message: 'Must contain openid, without which nothing signs in' }]),
+    ...(before !== undefined &&
+    settings.disclosure !== before.disclosure &&
+    settings.disclosure_version === before.disclosure_version
+      ? [
+          {
+            setting: 'disclosure_version' as const,
+            message: `Must be above ${before.disclosure_version}: the text is another one, and earlier consents would hold for it`,
+          },
+        ]
+      : []),
     ...(before !== undefined && settings.disclosure_version < before.disclosure_version
       ? [
           {

@@ -1,5 +1,7 @@
+import { networkOf } from '@restante/service/connections'
 import type { Exchange } from '@restante/service/http'
 import { allowsRedirect, type Client, findClient } from '../apps/find.ts'
+import { countBeginning, RateLimitedError } from '../codes/rates.ts'
 import { setCookie } from '../http/cookies.ts'
 import { Parameters, readForm } from '../http/forms.ts'
 import { PublicError } from '../http/public-error.ts'
@@ -35,11 +37,23 @@ async function begin(options: ProviderOptions, exchange: Exchange, parameters: P
     const answer = { error, error_description: description }
     return redirect(response, callback({ redirectUri, state: stateOf(parameters), issuer }, answer))
   }
+  await admit(options, exchange)
   const { transaction, cookie } = await createTransaction(db, checked)
   facts['transaction'] = transaction.jti
   countOutcome('started')
   setCookie(response, { ...cookie, seconds: COOKIE_SECONDS })
   sendPage(response, waitingPageOf(options, client, transaction))
+}
+
+/** @throws PublicError 429 for a network that begins too many sign-ins. */
+async function admit({ db, addressOf }: ProviderOptions, { request }: Exchange): Promise<void> {
+  try {
+    await countBeginning(db, networkOf(addressOf(request)))
+  } catch (error) {
+    if (!(error instanceof RateLimitedError)) throw error
+    const headers = { 'retry-after': String(error.retryAfter) }
+    throw new PublicError(429, 'limited', 'Too many sign-ins begin here. Wait a minute, then start again.', headers)
+  }
 }
 
 /**

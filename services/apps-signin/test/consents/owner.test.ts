@@ -1,4 +1,9 @@
+import { ServiceClient } from '@restante/service/http'
 import { queryRows } from '@restante/testkit'
+import { findClient } from '../../src/apps/find.ts'
+import { askOwner } from '../../src/consents/ask-owner.ts'
+import type { BoundTransaction } from '../../src/consents/bound.ts'
+import { OwnerLinks } from '../../src/consents/owner-links.ts'
 import { Browser } from '../support/browser.ts'
 import { type AppsSigninFixture, startAppsSignin } from '../support/fixture.ts'
 import { proveSignIn, returned } from '../support/proven.ts'
@@ -164,6 +169,38 @@ describe('the approval of the human owner', () => {
     await signIn.answer(page, true)
     expect(returned(await signIn.goOn())).toHaveProperty('code')
     expect(mailsOf(tenant)).toEqual([])
+  })
+
+  it('is still needed when the key gets the right after the page has said that the owner is asked', async () => {
+    const { goOn, tenant, inbox } = await allowed()
+    for (const [id, key] of fixture.gateway.credentials)
+      if (key.inbox_uid === inbox.inbox_uid) fixture.gateway.credentials.set(id, { ...key, app_share_owner: true })
+    const waiting = await goOn()
+    expect([waiting.status, returned(waiting)]).toEqual([200, {}])
+    expect(mailsOf(tenant)).toHaveLength(1)
+  })
+
+  it('counts when it is given while the browser goes on', async () => {
+    const { jti, link, owner, app } = await asked()
+    const [transaction] = await queryRows<BoundTransaction>(
+      fixture.db,
+      'select * from transactions where jti = $1 and owner_approved_at is null',
+      jti,
+    )
+    const client = await findClient(fixture.db, app.client_id, { open: false })
+    if (transaction === undefined || client === undefined) throw new Error('no sign-in waits')
+    expect((await owner.call('/owner/decide', { token: link.token, allow: true })).status).toBe(204)
+    const gateway = new ServiceClient({
+      from: 'apps-signin',
+      to: 'gateway',
+      url: fixture.gateway.url,
+      key: 'x'.repeat(32),
+    })
+    const links = new OwnerLinks({ authBase: fixture.authBase, secret: 'x'.repeat(32) })
+    expect(await askOwner({ db: fixture.db, gateway, links }, { transaction, client, owner: OWNER })).toEqual({
+      kind: 'allowed',
+    })
+    await gateway.stop()
   })
 
   it('repeats a mail that was interrupted with the same id and link, and none that was sent', async () => {

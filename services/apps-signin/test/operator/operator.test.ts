@@ -108,10 +108,12 @@ describe('apps-signin.updateApp', () => {
     expect(body).not.toHaveProperty('client_secret')
   })
 
-  it('refuses another slug, and a smaller version of the disclosure', async () => {
+  it('refuses another slug, and another disclosure without a higher version', async () => {
     const app = await fixture.app({ disclosure: 'Shares it all', disclosure_version: 3 })
     expect((await update(app.app_id, { slug: null })).body).toMatchObject({ refusals: [{ setting: 'slug' }] })
     expect((await update(app.app_id, { slug: 'other-slug' })).body).toMatchObject({ refusals: [{ setting: 'slug' }] })
+    const silent = await update(app.app_id, { disclosure: 'Shares more' })
+    expect(silent.body).toMatchObject({ refusals: [{ setting: 'disclosure_version' }] })
     const smaller = await update(app.app_id, { disclosure_version: 2 })
     expect(smaller.body).toMatchObject({ refusals: [{ setting: 'disclosure_version' }] })
   })

@@ -1,4 +1,6 @@
+import { LIMITS } from '@restante/contracts/vocabulary'
 import { queryRows, waitFor } from '@restante/testkit'
+import { countBeginning } from '../../../src/codes/rates.ts'
 import { type AppsSigninFixture, startAppsSignin, type TestApp } from '../../support/fixture.ts'
 import { allow, digest, makeSigner, RelyingParty, type Signer } from '../../support/relying-party.ts'
 
@@ -118,6 +120,29 @@ describe('the rates of exchanges', () => {
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
     expect((await other.party.exchange(await other.party.code(other.signer))).status).toBe(200)
     expect(JSON.stringify(await queryRows(fixture.db, 'select subject from exchange_counts'))).not.toMatch(/127|::1/)
+  })
+
+  it('begin only so many sign-ins from one network, which harms no other one', async () => {
+    const { party } = await scene()
+    const begin = (address: string) =>
+      fetch(`${fixture.authBase}/v0/authorize?${party.query()}`, { headers: { 'x-forwarded-for': address } })
+    await freshMinute()
+    const { signInsPerMinute } = LIMITS.app
+    await Promise.all(Array.from({ length: signInsPerMinute }, () => countBeginning(fixture.db, '192.0.2.7')))
+    const refused = await begin('192.0.2.7')
+    expect([refused.status, refused.headers.get('content-type')]).toEqual([429, 'text/html; charset=utf-8'])
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect((await begin('192.0.2.8')).status).toBe(200)
+  })
+
+  it('tell ten of fifty failures at once what was wrong', async () => {
+    const { party } = await scene()
+    await freshMinute()
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => party.exchange('x'.repeat(43), {}, party.basic('wrong'))),
+    )
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(10)
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(40)
   })
 
   it('let a stranger lock nobody out who exchanges from elsewhere, without a secret either', async () => {
