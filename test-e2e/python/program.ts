@@ -1,17 +1,11 @@
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import path from 'node:path'
-import { createInterface } from 'node:readline'
-import { text } from 'node:stream/consumers'
 import type { Endpoints } from '../stack/endpoints.ts'
+import { type Answers, converse } from '../support/programs/conversation.ts'
 import { pythonEnvironment } from './environment.ts'
 
-/** Handlers of the requests that a program makes to its test, by name. */
-export type Answers = Readonly<Record<string, (given: Readonly<Record<string, unknown>>) => unknown>>
-
 /**
- * Runs a Python program of this folder against a system. Its lines are JSON: `{"ask": name, ...}` gets one line of JSON
- * back, `{"result": ...}` is what it resolves to.
+ * Runs a Python program of this folder against a system, and answers it.
  * @throws Error with what the program wrote to stderr when it fails.
  */
 export async function runPython(
@@ -30,15 +24,5 @@ export async function runPython(
       STREAMS: endpoints.streamUrl.replace(/\/v0$/, ''),
     },
   })
-  const ended = once(child, 'exit')
-  const complaints = text(child.stderr)
-  let result: Readonly<Record<string, unknown>> | undefined
-  for await (const line of createInterface({ input: child.stdout })) {
-    const { ask, result: reported, ...given } = JSON.parse(line)
-    if (reported !== undefined) result = reported
-    else child.stdin.write(`${JSON.stringify((await answers[ask]?.(given)) ?? null)}\n`)
-  }
-  const [code] = await ended
-  if (code !== 0 || result === undefined) throw new Error(`${name} ended with ${code}:\n${await complaints}`)
-  return result
+  return converse(name, child, answers)
 }

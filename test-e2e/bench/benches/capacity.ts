@@ -5,9 +5,9 @@ import { openStream } from '../../support/streams.ts'
 import { createTenant, type Tenant } from '../../support/tenants.ts'
 import type { Bench, BenchContext } from '../harness/bench.ts'
 import type { Figure } from '../harness/figures.ts'
+import { inParallel } from '../harness/in-parallel.ts'
 import { Arrivals } from '../load/arrivals.ts'
-import { costsOf } from '../load/costs/difference.ts'
-import { snapshot } from '../load/costs/snapshot.ts'
+import { costOf } from '../load/costs/cost-of.ts'
 import { createInboxes } from '../load/inboxes.ts'
 import { USUAL_BYTES } from '../load/mail.ts'
 import { usageOf } from '../load/processes.ts'
@@ -74,24 +74,11 @@ async function observed(measured: Measured): Promise<Figure[]> {
   })
 }
 
-async function costOf(
-  { context, system }: Measured,
-  what: string,
-  full: number,
-  work: (count: number) => Promise<void>,
-): Promise<Figure[]> {
-  const count = context.size(full)
-  context.say(`${what}: ${count} ...`)
-  const before = await snapshot(system)
-  await work(count)
-  return costsOf(what, count, before, await snapshot(system))
-}
-
 /** Resolves when all of them are stored and their events published. */
 async function receive({ system, inboxes, database }: Measured, count: number, bytes: number): Promise<void> {
   const senders = new SmtpSenders(system.endpoints.smtpPort, 'human@outside.example')
   const name = `${bytes}-${Date.now()}`
-  await inParallel(count, async (at) => {
+  await inParallel(count, SENDERS, async (at) => {
     await senders.send(inboxes[at % INBOXES] ?? '', `<${name}-${at}@outside.example>`, bytes)
   })
   await senders.stop()
@@ -111,7 +98,7 @@ async function receive({ system, inboxes, database }: Measured, count: number, b
 /** Resolves when all of them have left and their copies are labelled. */
 async function send({ tenant, inboxes, database }: Measured, sink: SmtpSink, count: number): Promise<void> {
   const before = sink.mails.length
-  await inParallel(count, async (at) => {
+  await inParallel(count, SENDERS, async (at) => {
     const to = [`sent-${at}@outside.example`]
     await tenant.client.inboxes.messages.send(inboxes[at % INBOXES] ?? '', { to, subject: 'Bench', text: TEXT })
   })
@@ -143,13 +130,4 @@ async function idleStreams({ context, system, tenant }: Measured): Promise<Figur
     value: (((after[at]?.residentMb ?? 0) - (before[at]?.residentMb ?? 0)) * 1_024) / count,
     unit: 'KB' as const,
   }))
-}
-
-async function inParallel(count: number, work: (at: number) => Promise<void>): Promise<void> {
-  let next = 0
-  await Promise.all(
-    Array.from({ length: SENDERS }, async () => {
-      while (next < count) await work(next++)
-    }),
-  )
 }

@@ -12,6 +12,7 @@ import { memory } from './memory.ts'
 import { pipeline } from './pipeline.ts'
 import { queue } from './queue.ts'
 import { sending } from './sending.ts'
+import { signin } from './signin.ts'
 import { smtp } from './smtp.ts'
 
 /** Every bench, in the order in which they run. */
@@ -29,5 +30,6 @@ export const benches: readonly Bench[] = [
   webhooks,
   backlog,
   stream,
+  signin,
   capacity,
 ]

@@ -5,6 +5,7 @@ import { waitFor } from '@restante/testkit'
 import { createTenant, type Tenant } from '../../support/tenants.ts'
 import type { Bench, BenchContext } from '../harness/bench.ts'
 import type { Figure } from '../harness/figures.ts'
+import { inParallel } from '../harness/in-parallel.ts'
 import { summarize } from '../harness/statistics.ts'
 import { createInboxes } from '../load/inboxes.ts'
 import { usageOf } from '../load/processes.ts'
@@ -62,7 +63,7 @@ async function newKey({ folder }: BenchContext): Promise<string> {
 
 async function send(tenant: Tenant, inboxes: readonly string[], sink: SmtpSink, name: string, mails: number) {
   const began = Date.now()
-  await inParallel(mails, async (at) => {
+  await inParallel(mails, SENDERS, async (at) => {
     const to = `${name}-${at}@outside.example`
     await tenant.client.inboxes.messages.send(inboxes[at % INBOXES] ?? '', { to, subject: 'Bench', text: TEXT })
   })
@@ -81,7 +82,7 @@ async function sendDrafts(
   const drafts = context.size(DRAFTS)
   const due = new Date(Date.now() + 20_000 + drafts * 15)
   context.say(`creating ${drafts} drafts that are due at ${due.toISOString()} ...`)
-  await inParallel(drafts, async (at) => {
+  await inParallel(drafts, SENDERS, async (at) => {
     const given = { to: [`draft-${at}@outside.example`], subject: 'Bench', text: TEXT, sendAt: due }
     await tenant.client.inboxes.drafts.create(inboxes[at % INBOXES] ?? '', given)
   })
@@ -98,15 +99,6 @@ async function sendDrafts(
       goal: { atMost: 120_000 * (drafts / DRAFTS) },
     },
   ]
-}
-
-async function inParallel(count: number, work: (at: number) => Promise<void>): Promise<void> {
-  let next = 0
-  await Promise.all(
-    Array.from({ length: SENDERS }, async () => {
-      while (next < count) await work(next++)
-    }),
-  )
 }
 
 /** When each mail of a run had arrived. @throws Error when one of them arrives twice. */

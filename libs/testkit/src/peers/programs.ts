@@ -22,6 +22,7 @@ export interface Needs {
 /** Debian's packages of programs that are named otherwise. */
 const PACKAGES: Readonly<Record<string, string>> = {
   clamd: 'clamav-daemon',
+  go: 'golang-go, version 1.25 or later',
   knotc: 'knot',
   knotd: 'knot',
   mvn: 'maven',
