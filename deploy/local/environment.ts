@@ -109,6 +109,7 @@ function ownEnvironment(service: string, { settings, secretOf }: Place): Record<
         AUTH_BASE: `http://localhost:${settings.port('sign-in')}`,
         AUTH_PORT: String(settings.port('sign-in')),
         SUBJECT_SECRET: secretOf('subject secret'),
+        RATE_LIMIT_EXEMPT_LOOPBACK: 'true',
       }
     case 'websocket-fanout':
       // No other instance would benefit from closing the streams slowly.

@@ -1,4 +1,10 @@
-import { callerVariables, configurationOf, cursorVariables, encryptionVariables } from '@restante/kit'
+import {
+  callerVariables,
+  configurationOf,
+  cursorVariables,
+  encryptionVariables,
+  loopbackExemption,
+} from '@restante/kit'
 import { confidential, env } from '@restante/service/configuration'
 import { z } from 'zod'
 
@@ -36,6 +42,7 @@ export const configuration = configurationOf('apps-signin', { peers: ['gateway']
   .with(callerVariables)
   .with(cursorVariables)
   .with(encryptionVariables)
+  .with(loopbackExemption)
   .with({
     variables,
     check: ({ AUTH_BASE, PUBLIC_URL }) =>

@@ -24,7 +24,8 @@ export function openProvider(kit: Kit, config: Config, flow: ReturnType<typeof o
   const addresses = new ClientAddresses(config.trustedProxies)
   const addressOf = (request: IncomingMessage) => addresses.of(request)
   const keys = new SigningKeys({ db, ring })
-  const provider = providerRoutes({ ...flow.options, keys, publicUrl, signedApproval, addressOf })
+  const { exemptLoopback } = config
+  const provider = providerRoutes({ ...flow.options, keys, publicUrl, signedApproval, addressOf, exemptLoopback })
   kit.listen({
     port: config.authPort,
     audience: 'public',

@@ -9,11 +9,11 @@ import type { PublicRoute } from '../http/public-routes.ts'
 import { redirect, sendPage } from '../http/response.ts'
 import { waitingPage } from '../pages/index.ts'
 import { COOKIE_SECONDS } from '../transactions/cookie-values.ts'
+import { countOutcome } from '../transactions/metrics.ts'
 import { createTransaction, type Transaction } from '../transactions/store.ts'
 import { checkRequest, stateOf } from './authorization-request.ts'
 import { callback } from './callback.ts'
 import type { ProviderOptions } from './deps.ts'
-import { countOutcome } from './metrics.ts'
 
 /** Where apps begin a sign-in (apps 6.3). */
 export function authorizeRoutes(options: ProviderOptions): PublicRoute[] {
@@ -45,10 +45,14 @@ async function begin(options: ProviderOptions, exchange: Exchange, parameters: P
   sendPage(response, waitingPageOf(options, client, transaction))
 }
 
+const LOOPBACK = /^(127\.|::1$)/
+
 /** @throws PublicError 429 for a network that begins too many sign-ins. */
-async function admit({ db, addressOf }: ProviderOptions, { request }: Exchange): Promise<void> {
+async function admit({ db, addressOf, exemptLoopback }: ProviderOptions, { request }: Exchange): Promise<void> {
+  const address = addressOf(request)
+  if (exemptLoopback && LOOPBACK.test(address)) return
   try {
-    await countBeginning(db, networkOf(addressOf(request)))
+    await countBeginning(db, networkOf(address))
   } catch (error) {
     if (!(error instanceof RateLimitedError)) throw error
     const headers = { 'retry-after': String(error.retryAfter) }

@@ -11,11 +11,11 @@ import type { PublicRoute } from '../http/public-routes.ts'
 import { redirect, sendPage } from '../http/response.ts'
 import { cookieNameOf } from '../transactions/cookie-values.ts'
 import { findByCookie } from '../transactions/cookies.ts'
+import { countOutcome } from '../transactions/metrics.ts'
 import type { Transaction } from '../transactions/store.ts'
 import { waitingPageOf } from './authorize.ts'
 import { callback, errorCallback } from './callback.ts'
 import type { ProviderOptions } from './deps.ts'
-import { countOutcome } from './metrics.ts'
 import { decided, expired, notOwn, readOwnCall } from './own-transaction.ts'
 
 /** Where a sign-in goes on after each decision, and where a page gives up (apps 6.1). */

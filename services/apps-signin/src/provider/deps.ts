@@ -22,4 +22,6 @@ export interface ProviderOptions {
   readonly signedApproval: boolean
   /** Address of the client. */
   readonly addressOf: (request: IncomingMessage) => string
+  /** Whether clients on the same machine may begin any number of sign-ins; for local runs. */
+  readonly exemptLoopback: boolean
 }

@@ -6,9 +6,9 @@ import { countFailure, RateLimitedError } from '../codes/rates.ts'
 import { type Parameters, readForm } from '../http/forms.ts'
 import { OAuthError, PublicError } from '../http/public-error.ts'
 import type { PublicRoute } from '../http/public-routes.ts'
+import { countOutcome } from '../transactions/metrics.ts'
 import { authenticateClient } from './client-authentication.ts'
 import type { ProviderOptions } from './deps.ts'
-import { countOutcome } from './metrics.ts'
 
 /** RFC 7636 4.1. */
 const VERIFIER = /^[\w.~-]{43,128}$/
