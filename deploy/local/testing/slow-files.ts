@@ -18,7 +18,7 @@ export const SLOW_FILES: ReadonlyMap<string, string> = new Map([
   ],
   ['test-e2e/api/access.e2e.test.ts', 'sends a request for every operation, scope and kind of credential'],
   ['test-e2e/api/conventions.e2e.test.ts', 'walks through every list, and sends requests to every operation'],
-  ['test-e2e/sdk/sdk-python.e2e.test.ts', 'calls every operation of the Python client, each in turn'],
+  ['test-e2e/python/sdk-python.e2e.test.ts', 'calls every operation of the Python client, each in turn'],
   ['test-e2e/guides.e2e.test.ts', 'runs every example of the guides, with the Python client too'],
   ['test-e2e/mail/send.e2e.test.ts', 'sends mail to servers that defer it, and waits for the attempts that follow'],
   ['test-e2e/hostile-http/fuzz.alone.test.ts', 'makes 3,500 requests beside another file'],

@@ -1,13 +1,13 @@
 import { type OperationDefinition, operations, pathsOf, UPGRADE } from '@restante/contracts/operations'
 import { Router } from '@restante/service/http'
-import { missingPython, pythonEnvironment } from '../python/environment.ts'
-import { runPython } from '../python/program.ts'
 import { newSignedInApp } from '../support/apps/accounts.ts'
 import { codeFor, mailTo, SPAM_TEXT } from '../support/mail.ts'
 import type { Answers } from '../support/programs/conversation.ts'
 import { describeWith } from '../support/programs/programs.ts'
 import { useSystem } from '../support/suite.ts'
 import { newUsername } from '../support/tenants.ts'
+import { missingPython, pythonEnvironment } from './environment.ts'
+import { runPython } from './program.ts'
 
 /** Attachments, by the names that the programs use. */
 const FILES: Readonly<Record<string, { readonly filename: string; readonly content: string }>> = {
