@@ -144,7 +144,7 @@ export async function endRefused(
   const ended = await end(tx, { jti, outcome, ...(reason !== undefined && { reason }) })
   if (ended === undefined) return undefined
   const { organization_id: organizationId, pod_id: podId, inbox_uid: inboxUid, api_key_id, ended_at: at } = ended
-  // A sign-in that no key and no agent has bound is nobody's: there is no log for it.
+  // Without a bound inbox there is no organization whose audit log could have the entry.
   if (organizationId === null || podId === null || inboxUid === null || at === null) return ended
   const client = { appId: app_id ?? undefined, clientId: client_id }
   const inbox = { organizationId, podId, inboxUid }

@@ -33,8 +33,8 @@ const READ = sql<Counted, [subject: string]>(
 )
 
 /**
- * Counts a successful exchange of a client, in the transaction of the exchange. Only who holds a valid code counts: so
- * nobody can use up the minute of a client that has no secret, whose id anybody may send.
+ * Counts a successful exchange of a client, in the transaction of the exchange. A request without a valid
+ * code does not count, because anyone can send the id of a client that has no secret.
  * @throws RateLimitedError beyond the limit; the exchange is rolled back, and its code stays good.
  */
 export async function countExchange(tx: Queryable, clientId: string): Promise<void> {

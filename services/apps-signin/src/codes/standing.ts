@@ -24,7 +24,7 @@ export function standingOf({ credential, inbox, organization }: SignInFacts): St
   return { credential, inbox }
 }
 
-/** Whether a key proves anything: one that is pending was proven by nobody. */
+/** Whether a key can prove an inbox: a pending sign-in key has no public key yet. */
 export function isUsable({ family, status, jwk }: SignInCredential): boolean {
   return jwk !== undefined && (family === 'registered' || status === 'active')
 }

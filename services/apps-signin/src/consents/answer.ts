@@ -48,7 +48,7 @@ async function permit(tx: Tx, outbox: Outbox, proven: Proven): Promise<Answered>
   if (!(await holdScopes(tx, [inboxUid, pod_id, organizationId]))) throw over()
   const owner = facts.owner === undefined ? null : ownerHashOf(facts.owner)
   const ownerHash = sharesOwner(proven) ? owner : null
-  // With the profile goes the identifier of the owner, which the page has shown. An owner who is still to be asked decides.
+  // The profile contains the identifier of the owner, which the page showed; with owner scopes the owner decides later.
   const isOwnerShown = transaction.scopes.includes('profile') && !asksOwner(transaction.scopes)
   if ((await consented(tx, { jti, ownerHash: isOwnerShown ? owner : ownerHash })) === undefined) throw over()
   const at = await recordConsent(tx, {

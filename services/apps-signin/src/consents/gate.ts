@@ -39,7 +39,7 @@ export async function consentGate(options: AskOwnerOptions, proven: Proven): Pro
   if (mustAsk({ transaction, client, ownerHash: shared, remembered }))
     return isSilent ? consentRequired() : { kind: 'ask' }
   if (facts.owner === undefined || !isOwnerAsked) return { kind: 'open' }
-  // A key that got the right after the page said that the owner is asked releases nothing that nobody has seen.
+  // The page said that the owner will be asked. If the key was given the right to share afterwards, the owner is still asked.
   const wasShown = transaction.consented_at === null || transaction.owner_hash !== null
   if (shared !== undefined && wasShown) return { kind: 'open' }
   if (transaction.owner_approved_at !== null) return { kind: 'open' }
