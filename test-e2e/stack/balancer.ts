@@ -15,6 +15,8 @@ export interface BalancerOptions {
   readonly front: Settings
   /** Where their processes listen, one entry per replica. */
   readonly back: readonly Settings[]
+  /** The services that run from the start; of the others, which a later release has, none needs to answer. */
+  readonly services: readonly ServiceName[]
   readonly folder: string
 }
 
@@ -31,7 +33,7 @@ export class Balancer {
   }
 
   async start(): Promise<void> {
-    const { folder, front } = this.#options
+    const { folder, front, services } = this.#options
     const file = path.join(folder, 'haproxy.cfg')
     await writeFile(file, `global\n  stats socket ${this.#socket}\n\n${this.#otherServices()}`)
     const log = openSync(path.join(folder, 'haproxy.log'), 'a')
@@ -42,7 +44,7 @@ export class Balancer {
     })
     closeSync(log)
     await Promise.all(
-      SERVICES.map((name) =>
+      services.map((name) =>
         waitFor(async () => (await fetch(`http://127.0.0.1:${front.port(listenerOf(name))}/readyz`)).ok, {
           what: `${name} behind the balancer (${file})`,
           timeout: 60_000,

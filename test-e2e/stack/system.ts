@@ -13,7 +13,7 @@ import type { Endpoints } from './endpoints.ts'
 import { OPERATOR_PEER, outsideNames, peerDomain } from './names.ts'
 import { type Resources, sharedResources } from './resources.ts'
 import { ServiceProcess } from './service-process.ts'
-import type { Sources } from './sources.ts'
+import { present, type Sources } from './sources.ts'
 
 export interface SystemOptions {
   /** Default: resources of its own on the engines of all tests. */
@@ -90,7 +90,12 @@ export class System {
       ),
     )
     const parts = [zone, { stop: () => resources.clear() }]
-    const balancer = new Balancer({ front: settings, back: listening, folder: state })
+    const balancer = new Balancer({
+      front: settings,
+      back: listening,
+      services: (options.sources ?? present).services,
+      folder: state,
+    })
     if (replicas > 1) parts.unshift(balancer)
     const system = new System(endpointsOf(settings, environments, resources), state, processes, balancer, parts)
     try {
