@@ -52,9 +52,9 @@ async function goOn(options: ProviderOptions, exchange: Exchange): Promise<void>
   return passOn(options, exchange, { transaction, client, facts: await factsOf(options, transaction) })
 }
 
-/** The gateway's facts, as of now; that the key was used is noted with them. */
+/** The gateway's facts, as of now. */
 function factsOf({ gateway }: ProviderOptions, { api_key_id, inbox_uid }: BoundTransaction) {
-  return gateway.call('gateway.getSignInFacts', { api_key_id, inbox: { uid: inbox_uid }, used: true })
+  return gateway.call('gateway.getSignInFacts', { api_key_id, inbox: { uid: inbox_uid }, used: false })
 }
 
 /** Whatever refuses the code comes before any question, so that nobody is asked in vain. */

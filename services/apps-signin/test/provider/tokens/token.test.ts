@@ -61,6 +61,15 @@ describe('the exchange of a code', () => {
     expect(info.body).toEqual({ sub, actor_type: 'agent', email: signer.inbox.address, email_verified: true })
   })
 
+  it('is the use of the key, which loading pages before is not', async () => {
+    const { signer, party } = await scene()
+    const id = signer.credential.api_key_id
+    const code = await party.code(signer)
+    expect(fixture.gateway.used).not.toContain(id)
+    await party.exchange(code)
+    expect(fixture.gateway.used.filter((used) => used === id)).toHaveLength(1)
+  })
+
   it('gives one token set among a hundred exchanges at once, and records one sign-in', async () => {
     const { app, signer, party } = await scene()
     const code = await party.code(signer)
