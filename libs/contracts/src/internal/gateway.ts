@@ -192,10 +192,13 @@ export const gatewayInternalOperations = internalGroup({
     body: z.object({
       id: z.guid().meta({ description: 'Names the mail; repeating the call with it sends nothing twice.' }),
       organization_id: z.guid(),
+      owner_id: z.string().optional().meta({ description: 'Mailed only while this is the human.' }),
       subject: z.string(),
       text: z.string(),
     }),
-    response: z.object({ mailed: z.boolean().meta({ description: 'False: there is no verified human.' }) }),
+    response: z.object({
+      mailed: z.boolean().meta({ description: 'False: there is no verified human, or another one.' }),
+    }),
   }),
   /** The fan-out closes the streams of deleted keys, within a second of the deletion. */
   'gateway.verifyCredentials': defineInternal({

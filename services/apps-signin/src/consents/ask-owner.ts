@@ -25,9 +25,9 @@ export interface AskOwnerOptions {
 }
 
 /**
- * `waiting`: the owner was mailed. `allowed`: and has allowed it. `timeout`: and has not answered. `limited`: the organization's owner got as many mails
- * as an hour allows. `unavailable`: the mail reaches no verified human, or another one than was asked. `over`: the
- * sign-in has ended.
+ * `waiting`: the owner was mailed. `allowed`: and has allowed it. `timeout`: and has not answered. `limited`: the owner
+ * got as many mails as an hour allows. `unavailable`: the mail reaches no verified human, or another one than was asked.
+ * `over`: the sign-in has ended.
  */
 export type AskedOwner =
   | { readonly kind: 'waiting'; readonly expiresAt: Date }
@@ -71,12 +71,12 @@ function store({ db, links }: AskOwnerOptions, question: Question): Promise<Owne
   })
 }
 
-/** @returns false when there is no verified human. */
+/** @returns false when there is no verified human, or another one by now. */
 async function mail({ db, gateway, links }: AskOwnerOptions, question: Question, id: string): Promise<boolean> {
   const { transaction, client, owner } = question
   const { jti, address, organization_id, scopes } = transaction
   const text = ownerMail({ client, address, jti, owner, scopes, link: links.linkOf(id) })
-  const { mailed } = await gateway.call('gateway.mailHuman', { id, organization_id, ...text })
+  const { mailed } = await gateway.call('gateway.mailHuman', { id, organization_id, owner_id: owner.id, ...text })
   if (mailed) await noteMailed(db, jti)
   return mailed
 }

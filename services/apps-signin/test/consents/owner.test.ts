@@ -63,7 +63,7 @@ describe('the approval of the human owner', () => {
     expect(waiting.text).not.toContain(OWNER.email)
     for (const text of [app.name, OWNER.email, OWNER.name]) expect(mail.text).toContain(text)
     await goOn()
-    expect(mailsOf(tenant)).toHaveLength(1)
+    expect(mailsOf(tenant)).toEqual([expect.objectContaining({ owner_id: OWNER.id })])
     expect(await state()).toBe('waiting')
     for (const _ of [1, 2]) {
       const shown = await owner.get(link.path)

@@ -73,7 +73,9 @@ export class FakeGateway {
       return { inboxes: found, pods: [] }
     },
     'gateway.mailHuman': (request) => {
-      const mailed = this.owners.has(request.organization_id)
+      const { organization_id, owner_id } = request
+      const owner = this.owners.get(organization_id)
+      const mailed = owner !== undefined && (owner_id ?? owner.id) === owner.id
       if (mailed) this.mails.push(request)
       return { mailed }
     },

@@ -45,7 +45,7 @@ export function internalHandlers(options: InternalOptions): InternalHandlers<'ga
       return sender ? { sender } : {}
     },
     'gateway.suspendOrganization': ({ body }) => suspendForReputation(db, events, body),
-    'gateway.mailHuman': ({ body }) => mailHuman({ db, mailSend }, body),
+    'gateway.mailHuman': ({ body }) => mailHuman({ db, secrets, mailSend }, body),
     'gateway.getDomainRights': ({ body }) => domainRights(db, body, domainLimit),
     'gateway.countInboxesOn': async ({ body }) => ({ count: await countInboxesOn(db, body) }),
     'gateway.verifyCredentials': async ({ body }) => {

@@ -38,18 +38,29 @@ describe('gateway.mailHuman', () => {
     })
   })
 
-  it('mails for apps-signin, too', async () => {
+  it('mails the human that apps-signin names, and nobody who came in place of them', async () => {
     const from = { from: 'apps-signin', to: 'gateway', url: gateway.url, key: PEER_KEY } as const
     const signIn = new ServiceClient<'apps-signin'>(from)
-    const organization_id = await organizationOf(newHuman(), 'agent_verified')
+    const { id: organization_id, api } = await gateway.organization()
+    const { body } = await api.post('/v0/inboxes', {})
+    const becomes = (humanEmail: string) =>
+      gateway.db.orm.organization.update({ where: { id: organization_id }, data: { humanEmail } })
+    await becomes(newHuman())
+    const inbox = { address: String(body['inbox_id']) }
+    const facts = await signIn.call('gateway.getSignInFacts', { inbox, used: false })
     const approval = {
       id: randomUUID(),
       organization_id,
+      owner_id: facts.owner?.id,
       subject: 'Share your address?',
       text: 'https://signin.test/owner/t',
     }
     expect(await signIn.call('gateway.mailHuman', approval)).toEqual({ mailed: true })
     expect(gateway.behind.systemMails.at(-1)).toMatchObject({ id: approval.id, text: approval.text })
+    const before = gateway.behind.systemMails.length
+    await becomes(newHuman())
+    expect(await signIn.call('gateway.mailHuman', { ...approval, id: randomUUID() })).toEqual({ mailed: false })
+    expect(gateway.behind.systemMails).toHaveLength(before)
     await signIn.stop()
   })
 
