@@ -33,8 +33,7 @@ type Authorized = ResponseOf<'apps.authorize'>
 
 /**
  * Binds a sign-in that waits in a browser to the inbox of the path, and creates the pending key that the browser proves
- * (apps 3). The id of the key follows from the sign-in and the calling key: requests that are repeated, or run at once,
- * create one key.
+ * (apps 3). Requests that are repeated, or run at once, create one key.
  */
 export async function authorize(options: AuthorizeOptions, request: AuthorizeRequest): Promise<Authorized> {
   const { db } = options
@@ -64,12 +63,12 @@ async function findWaiting(db: Database, authToken: string, inbox: CallerInbox):
 
 /** The answer of the first request, to a repeated one. @throws ApiError 400 when the sign-in is bound to others. */
 function boundBefore(transaction: Transaction, caller: Caller, inbox: CallerInbox): Authorized | undefined {
-  const { credential_id, inbox_uid, api_key_id, approved_at } = transaction
+  const { credential_id, inbox_uid, minted_key_id, approved_at } = transaction
   if (credential_id === null && approved_at === null) return undefined
-  if (credential_id !== caller.credential.id || inbox_uid !== inbox.uid || api_key_id === null) {
+  if (credential_id !== caller.credential.id || inbox_uid !== inbox.uid || minted_key_id === null) {
     throw authTokenRefused('The sign-in was authorized by another API key, or for another inbox')
   }
-  return authorized(keyIdOf(transaction.jti, caller, inbox.uid))
+  return authorized(minted_key_id)
 }
 
 interface Binding {
@@ -83,18 +82,15 @@ interface Binding {
 async function bind(options: AuthorizeOptions, binding: Binding): Promise<Authorized> {
   const { db, gateway } = options
   const { caller, inbox, transaction, acceptDisclosure } = binding
-  const { jti, scopes, auth_token } = transaction
+  const { scopes, auth_token } = transaction
   const ownerHash = acceptDisclosure ? await ownerCovered(gateway, inbox.uid, scopes) : null
-  const apiKeyId = keyIdOf(jti, caller, inbox.uid)
-  const expiry = await linkExpiry(db)
-  const expiresAt = new Date(Math.min(expiry.getTime(), transaction.expires_at.getTime()))
+  const { apiKeyId, expiresAt } = await pendingKey(db, binding)
   const { organization_id: organizationId, credential } = caller
   await mintKey(gateway, { apiKeyId, organizationId, inboxUid: inbox.uid, credentialId: credential.id, expiresAt })
   if (await store(options, binding, apiKeyId, ownerHash)) return authorized(apiKeyId)
-  // Another request has bound it, or it has ended; where that was this agent, the key is the one just created.
+  // Another request has bound it, or it has ended. Where it was the same request at the same time, the key is that one's.
   const found = await findByAuthToken(db, auth_token)
-  const isOwn = found?.credential_id === credential.id && found.inbox_uid === inbox.uid
-  if (!isOwn) await cancelKey(gateway, apiKeyId)
+  if (found?.minted_key_id !== apiKeyId) await cancelKey(gateway, apiKeyId)
   return boundBefore(await findWaiting(db, auth_token, inbox), caller, inbox) ?? unbound()
 }
 
@@ -121,9 +117,18 @@ function store(
   })
 }
 
-/** The inbox is a part of it: an attempt as another inbox, whose answer was lost, has a key of its own. */
-function keyIdOf(jti: string, { credential }: Caller, inboxUid: string): string {
-  return hashedUuid(`sign-in ${jti} ${credential.id} ${inboxUid}`)
+/**
+ * The key of an attempt. Its id follows from the attempt, so that requests at once share it; a key that a dead request has
+ * left ends with a link's time, and the attempts after that time have a key that lives as long as the sign-in.
+ */
+async function pendingKey(
+  db: Database,
+  { caller, inbox, transaction }: Binding,
+): Promise<{ readonly apiKeyId: string; readonly expiresAt: Date }> {
+  const ofLink = await linkExpiry(db)
+  const isLast = ofLink >= transaction.expires_at
+  const attempt = `${transaction.jti} ${caller.credential.id} ${inbox.uid} ${isLast ? 'last' : 'first'}`
+  return { apiKeyId: hashedUuid(`sign-in ${attempt}`), expiresAt: isLast ? transaction.expires_at : ofLink }
 }
 
 function authorized(apiKeyId: string): Authorized {

@@ -27,7 +27,7 @@ const BIND = sql<
   ]
 >(
   `update transactions set organization_id = $2, pod_id = $3, inbox_uid = $4, address = $5, credential_id = $6,
-     api_key_id = $7, accept_disclosure = $8
+     api_key_id = $7, minted_key_id = $7, accept_disclosure = $8
    where jti = $1 and credential_id is null and approved_at is null and ${HINTED} and ${UNDECIDED}
    returning ${COLUMNS}`,
 )

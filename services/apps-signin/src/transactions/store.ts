@@ -39,7 +39,9 @@ export interface Transaction {
   readonly address: string | null
   /** The bearer key of the agent that bound it. */
   readonly credential_id: string | null
-  /** The key that was minted for it, from the approval on the one that approved it. */
+  /** The key that was minted when an agent bound it. */
+  readonly minted_key_id: string | null
+  /** The same, from the approval on the key that approved it. */
   readonly api_key_id: string | null
   readonly accept_disclosure: boolean
   readonly approved_at: Date | null
@@ -59,9 +61,9 @@ const RANDOM_BYTES = 16
 const SECONDS = LIMITS.app.transaction / 1_000
 
 export const COLUMNS = `jti, auth_token, app_id, client_id, redirect_uri, scopes, state, nonce, code_challenge, login_hint,
- prompt, cookie_hash, organization_id, pod_id, inbox_uid, address, credential_id, api_key_id, accept_disclosure,
- approved_at, approved_by, consented_at, owner_approved_at, owner_hash, outcome, reason, ended_at, expires_at,
- (ended_at is null and expires_at > now()) as live`
+ prompt, cookie_hash, organization_id, pod_id, inbox_uid, address, credential_id, minted_key_id, api_key_id,
+ accept_disclosure, approved_at, approved_by, consented_at, owner_approved_at, owner_hash, outcome, reason, ended_at,
+ expires_at, (ended_at is null and expires_at > now()) as live`
 
 const INSERT = sql<
   Transaction,

@@ -84,6 +84,34 @@ describe('apps.authorize', () => {
     ).toBe(1)
   })
 
+  it('repeats its answer when another key of the inbox has approved the sign-in', async () => {
+    const { transaction, caller } = await scene()
+    const first = await authorize(caller, transaction.auth_token)
+    const approved = 'update transactions set api_key_id = $2, approved_at = now() where jti = $1'
+    await queryRows(fixture.db, approved, transaction.jti, randomUUID())
+    expect((await authorize(caller, transaction.auth_token)).body).toEqual(first.body)
+  })
+
+  it.each([
+    ['uses the key of a request that died', 6, 1],
+    ['creates another key when that of a request that died has expired', 4, 2],
+  ])('%s', async (_, minutesLeft, ids) => {
+    const { transaction, caller } = await scene()
+    fixture.gateway.answers = {
+      'gateway.mintSignInKey': () => {
+        throw new Error('the answer is lost')
+      },
+    }
+    expect((await authorize(caller, transaction.auth_token)).status).toBe(503)
+    fixture.gateway.answers = {}
+    const later = `update transactions set expires_at = now() + $2 * interval '1 minute' where jti = $1`
+    await queryRows(fixture.db, later, transaction.jti, minutesLeft)
+    const { status, body } = await authorize(caller, transaction.auth_token)
+    const asked = fixture.gateway.requests('gateway.mintSignInKey').slice(-2)
+    expect([status, body['api_key_id']]).toEqual([200, asked.at(-1)?.api_key_id])
+    expect(new Set(asked.map(({ api_key_id }) => api_key_id)).size).toBe(ids)
+  })
+
   it('refuses tokens that are unknown, expired or finished', async () => {
     const { caller } = await scene()
     const [expired, finished] = [await scene(), await scene()]
