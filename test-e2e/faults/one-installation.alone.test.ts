@@ -2,6 +2,7 @@ import { describeFlush } from './flush.ts'
 import { describeFaults, INSTALLATION_TIMEOUT, Installation } from './harness/installation.ts'
 import { describeFollowers, describeKills } from './kill.ts'
 import { describeOutages } from './outages.ts'
+import { describeSignIn } from './sign-in.ts'
 
 /** One installation suffers one fault after another, as in production. Each test counts everything since the start. */
 describeFaults('an installation', () => {
@@ -13,6 +14,7 @@ describeFaults('an installation', () => {
   const started = () => installation
 
   describe('of which one engine is down for a while', () => describeOutages(started))
+  describe('of which two engines are down', () => describeSignIn(started))
   describe('whose Redis is flushed', () => describeFlush(started))
   describe('whose stream service is killed', () => describeFollowers(started))
   describe('of which one part after another is killed while mail arrives', () => describeKills(started))

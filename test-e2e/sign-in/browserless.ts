@@ -32,7 +32,7 @@ class Jar {
 }
 
 /**
- * Signs an inbox in to an app, and allows what the page of consent shows.
+ * Signs an inbox in to an app, and allows what the page of consent shows, if there is one.
  * @param authorizationUrl to which the app sends a browser.
  * @returns the address to which the browser is sent back, with the code.
  */
@@ -56,7 +56,10 @@ export async function signInWithoutBrowser(agent: Agent, authorizationUrl: strin
     jti,
     assertion: jws(privateKey, 'signin+jwt', kid, claims),
   })
-  const [, shown] = / data-shown="([\w-]+)"/.exec(await (await jar.fetch(next)).text()) ?? []
+  const asked = await jar.fetch(next)
+  // Consent that was given before is not asked for again.
+  if (asked.status === 302) return asked.headers.get('location') ?? ''
+  const [, shown] = / data-shown="([\w-]+)"/.exec(await asked.text()) ?? []
   const { location = '' } = await jar.call('/v0/authorize/consent', { jti, allow: true, shown })
   return (await jar.fetch(location)).headers.get('location') ?? ''
 }

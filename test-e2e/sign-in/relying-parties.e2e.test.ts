@@ -6,40 +6,19 @@ import { registerApp } from '../support/apps/registration.ts'
 import { useOwnSystem } from '../support/suite.ts'
 import { newAgent } from './agent.ts'
 import { signInWithoutBrowser } from './browserless.ts'
+import { CALLBACK, signIn } from './openid-client.ts'
 
 describeWith({ programs: ['python3'], missing: missingPython() }, 'apps that use', () => {
   const system = useOwnSystem('relying-parties', async () => ({ OPEN_CLIENTS: 'true' }))
-  const CALLBACK = 'https://app.example/callback'
-
-  async function exchange(clientId: string, authentication: openid.ClientAuth, scope: string) {
+  const signInAs = async (clientId: string, authentication: openid.ClientAuth, scope: string) => {
     const agent = await newAgent(system, 'Procurement')
-    const metadata = { id_token_signed_response_alg: 'ES256' }
-    const execute = [openid.allowInsecureRequests]
-    const issuer = new URL(system.endpoints.signInUrl)
-    const provider = await openid.discovery(issuer, clientId, metadata, authentication, { execute })
-    const checks = {
-      pkceCodeVerifier: openid.randomPKCECodeVerifier(),
-      expectedState: openid.randomState(),
-      expectedNonce: openid.randomNonce(),
-    }
-    const url = openid.buildAuthorizationUrl(provider, {
-      redirect_uri: CALLBACK,
-      scope,
-      state: checks.expectedState,
-      nonce: checks.expectedNonce,
-      code_challenge: await openid.calculatePKCECodeChallenge(checks.pkceCodeVerifier),
-      code_challenge_method: 'S256',
-    })
-    const back = new URL(await signInWithoutBrowser(agent, url.href))
-    const tokens = await openid.authorizationCodeGrant(provider, back, { ...checks, idTokenExpected: true })
-    const claims = tokens.claims()
-    const userInfo = await openid.fetchUserInfo(provider, tokens.access_token, claims?.sub ?? '')
-    return { agent, claims, userInfo }
+    const issuer = system.endpoints.signInUrl
+    return { agent, ...(await signIn(agent, { issuer, clientId, authentication, scope })) }
   }
 
   it('openid-client with a registration get every claim that they ask for', async () => {
     const { appId, clientSecret } = await registerApp(system.endpoints.operator, { redirect_uris: [CALLBACK] })
-    const { agent, claims, userInfo } = await exchange(
+    const { agent, claims, userInfo } = await signInAs(
       appId,
       openid.ClientSecretBasic(clientSecret),
       'openid email profile',
@@ -50,7 +29,7 @@ describeWith({ programs: ['python3'], missing: missingPython() }, 'apps that use
   }, 60_000)
 
   it('openid-client without a registration get the address, and no more', async () => {
-    const { agent, claims } = await exchange('https://app.example/', openid.None(), 'openid email')
+    const { agent, claims } = await signInAs('https://app.example/', openid.None(), 'openid email')
     expect(claims).toMatchObject({ email: agent.inboxId, aud: 'https://app.example/' })
     expect(claims).not.toHaveProperty('org')
     expect(claims).not.toHaveProperty('name')

@@ -180,15 +180,38 @@ describe('accounts.update and accounts.patch', () => {
         first.id,
       )
       const waiting = update(tenant.owner, first.id, { status: 'disabled' })
-      await waitFor(isBlocked, { what: 'the request to wait for the row', timeout: 10_000, interval: 20 })
+      await waitFor(async () => (await blocked()) > 0, {
+        what: 'the request to wait for the row',
+        timeout: 10_000,
+        interval: 20,
+      })
       return { request: waiting, other: row }
     })
     const disabledAt = other?.disabled_at.toISOString()
     expect(await request).toMatchObject({ status: 200, body: { status: 'disabled', disabled_at: disabledAt } })
   })
+
+  it('are refused when other requests disable and enable the account during the write', async () => {
+    const tenant = makeTenant(fixture)
+    const { first } = await twoPods(tenant)
+    const { request, enabling } = await fixture.db.transaction(async (tx) => {
+      await queryRows(tx, 'update accounts set disabled_at = now(), version = version + 1 where id = $1', first.id)
+      const request = update(tenant.owner, first.id, { status: 'disabled' })
+      await waitFor(async () => (await blocked()) === 1, { what: 'the request to wait for the row', interval: 20 })
+      // It comes between the request's write and its next look at the account: both need the table.
+      const enabling = fixture.db.transaction(async (other) => {
+        await queryRows(other, 'lock table accounts in access exclusive mode')
+        await queryRows(other, 'update accounts set disabled_at = null, version = version + 1 where id = $1', first.id)
+      })
+      await waitFor(async () => (await blocked()) === 2, { what: 'another request to wait', interval: 20 })
+      return { request, enabling }
+    })
+    await enabling
+    expect(await request).toMatchObject({ status: 409, body: { code: 'race_condition' } })
+  })
 })
 
-async function isBlocked(): Promise<boolean> {
-  const blocked = "pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
-  return (await countRows(fixture.db, blocked)) > 0
+/** Connections that wait for a lock. */
+function blocked(): Promise<number> {
+  return countRows(fixture.db, "pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")
 }
