@@ -83,4 +83,17 @@ describe('a service token', () => {
     const stranger = new TokenMint('mail-ingest', 'a key of nobody here').service('mail-ingest.placeSent', 'mail-send')
     await expect(verifyPeer(stranger)).rejects.toThrow(InvalidTokenError)
   })
+
+  it.each([
+    ['no token', ''],
+    ['no JWT', 'a.b.c'],
+    ['no signature', unsigned()],
+    [
+      'a service that has no key here',
+      new TokenMint('mail-ingest', KEY).service('mail-ingest.placeSent', 'apps-signin'),
+    ],
+    ['nobody', `${KEY}.${Buffer.from('{"iss":"constructor"}').toString('base64url')}.`],
+  ])('is refused with %s', async (_, token) => {
+    await expect(verifyPeer(token)).rejects.toThrow(InvalidTokenError)
+  })
 })
