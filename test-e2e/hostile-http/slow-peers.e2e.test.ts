@@ -43,7 +43,8 @@ describe('while hundreds of clients are slow on purpose', () => {
     const times: number[] = []
     for (let attempt = 0; attempt < 3; attempt++) {
       const began = performance.now()
-      expect(await ask()).toMatchObject({ status })
+      const answer = await ask()
+      expect({ status: answer.status, ...(answer.status !== status && { body: answer.body }) }).toEqual({ status })
       times.push(performance.now() - began)
     }
     expect(Math.min(...times)).toBeLessThan(1_000)

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { InternalRequestOf, InternalResponseOf } from '@restante/contracts/internal'
 import { sql } from '@restante/service/database'
 import { callerHeaders, slowRequest, waitFor } from '@restante/testkit'
@@ -87,6 +88,15 @@ describe('a slow send', () => {
       expect(await finish()).toMatchObject({ status: 200 })
       expect(fixture.peers.requests('gateway.confirmCaller')).toEqual([{ operation: 'messages.send', caller }])
     })
+  })
+
+  it('is accepted when the gateway takes seconds to confirm the caller, as it does under load', async () => {
+    answerWith(async (request) => {
+      await sleep(2_500)
+      return confirmed(request)
+    })
+    const finish = await begin(inboxCaller())
+    expect(await finish()).toMatchObject({ status: 200 })
   })
 
   describe('with a slow attachment', () => {

@@ -6,6 +6,12 @@ import type { ServiceClient } from '../client/service-client.ts'
 const FRESH_MS = 1_000
 
 /**
+ * How long to wait for the gateway to confirm a caller, in milliseconds. Longer than other calls, because the request is
+ * its own: what is known of the caller is old when the gateway is late with everything, and then it is late here as well.
+ */
+const CONFIRM_MS = 10_000
+
+/**
  * Looks up a caller again. @returns the caller's current state.
  * @throws ApiError when the request would be refused now; 503 when that cannot be determined.
  */
@@ -41,7 +47,8 @@ export class AdmittedCaller {
 /** Confirms callers by asking the gateway. Without its answer the request is refused with 503. */
 export function confirmWith(gateway: ServiceClient): ConfirmCaller {
   return async (operation, caller) => {
-    const answer = await gateway.call('gateway.confirmCaller', { operation, caller }).catch((cause: unknown) => {
+    const confirmed = gateway.call('gateway.confirmCaller', { operation, caller }, CONFIRM_MS)
+    const answer = await confirmed.catch((cause: unknown) => {
       throw new ApiError('service_unavailable', { retryAfter: 1, cause })
     })
     if (answer.status === 'confirmed') return answer.caller
