@@ -133,17 +133,23 @@ export class System {
   }
 }
 
-/** A block of ports that is free on this machine now, and not of `others`. */
+/** Ports that are free on this machine now, none of them one of `others`, which do not listen yet. */
 async function chooseSettings(state: string, others: readonly Settings[] = []): Promise<Settings> {
-  const named = new Set(others.map((other) => other.port('gateway')))
+  const named = new Set(others.flatMap(portsOfBlock))
   for (let attempt = 0; attempt < 50; attempt++) {
-    // Blocks overlap when they are a few ports apart. All lie below the ports that `freePort` chooses from.
+    // All lie below the ports that `freePort` chooses from.
     const offset = randomInt(400, 1_550) * 10
     const settings = readSettings({ RESTANTE_STATE: state, RESTANTE_PORT_OFFSET: String(offset) })
-    const taken = await Promise.all(LISTENERS.map((listener) => listens(settings.port(listener))))
-    if (!taken.includes(true) && !named.has(settings.port('gateway'))) return settings
+    const ports = portsOfBlock(settings)
+    if (ports.some((port) => named.has(port))) continue
+    const taken = await Promise.all(ports.map((port) => listens(port)))
+    if (!taken.includes(true)) return settings
   }
   throw new Error('found no free block of ports')
+}
+
+function portsOfBlock(settings: Settings): number[] {
+  return LISTENERS.map((listener) => settings.port(listener))
 }
 
 async function chooseMany(state: string, count: number, front: Settings): Promise<Settings[]> {
