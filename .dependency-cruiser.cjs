@@ -12,6 +12,7 @@ const libs = [
   'virus-scan',
   'tenancy',
   'domains',
+  'recurrence',
   'kit',
   'testkit',
 ]

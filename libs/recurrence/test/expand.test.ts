@@ -1,0 +1,103 @@
+import { expand, failingPart, formatWallTime, parseRule } from '../src/index.ts'
+import { at, first, take } from './support.ts'
+
+const rule = (text: string) => parseRule(text, { allDay: false })
+
+describe('a rule', () => {
+  it.each([
+    [
+      'FREQ=DAILY;COUNT=3',
+      '2026-12-30T09:00:00',
+      ['2026-12-30T09:00:00', '2026-12-31T09:00:00', '2027-01-01T09:00:00'],
+    ],
+    ['FREQ=MONTHLY;BYMONTHDAY=31', '2026-01-31T09:00:00', ['2026-01-31T09:00:00', '2026-03-31T09:00:00']],
+    ['FREQ=MONTHLY;BYDAY=-1FR', '2026-01-30T17:00:00', ['2026-01-30T17:00:00', '2026-02-27T17:00:00']],
+    ['FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29', '2024-02-29T00:00:00', ['2024-02-29T00:00:00', '2028-02-29T00:00:00']],
+    [
+      'FREQ=WEEKLY;INTERVAL=2;WKST=SU;BYDAY=TU,SU',
+      '1997-08-05T09:00:00',
+      ['1997-08-05T09:00:00', '1997-08-17T09:00:00'],
+    ],
+    [
+      'FREQ=WEEKLY;INTERVAL=2;WKST=MO;BYDAY=TU,SU',
+      '1997-08-05T09:00:00',
+      ['1997-08-05T09:00:00', '1997-08-10T09:00:00'],
+    ],
+    ['FREQ=MINUTELY;INTERVAL=90', '2026-01-01T23:00:00', ['2026-01-01T23:00:00', '2026-01-02T00:30:00']],
+    [
+      'FREQ=SECONDLY;BYHOUR=9;BYMINUTE=0;BYSECOND=0',
+      '2026-01-01T09:00:00',
+      ['2026-01-01T09:00:00', '2026-01-02T09:00:00'],
+    ],
+  ])('%s from %s', (text, start, expected) => {
+    expect(first(expected.length, text, start)).toEqual(expected)
+  })
+
+  it('counts its dates from the start, also those before what is asked for', () => {
+    const from = at('2026-01-04T09:00:00')
+    expect([...expand(rule('FREQ=DAILY;COUNT=5'), at('2026-01-01T09:00:00'), { from })].map(formatWallTime)).toEqual([
+      '2026-01-04T09:00:00',
+      '2026-01-05T09:00:00',
+    ])
+  })
+
+  it('ends where its UNTIL lies by the zone of the event', () => {
+    const end = at('2026-01-02T09:00:00')
+    const dates = expand(rule('FREQ=DAILY;UNTIL=20260102T080000Z'), at('2026-01-01T09:00:00'), {
+      isAfterEnd: (time) => time > end,
+    })
+    expect([...dates].map(formatWallTime)).toEqual(['2026-01-01T09:00:00', '2026-01-02T09:00:00'])
+  })
+
+  it.each(['YEARLY', 'MONTHLY', 'WEEKLY', 'DAILY', 'HOURLY', 'MINUTELY', 'SECONDLY'])(
+    'that repeats %s has the same dates from any time on',
+    (frequency) => {
+      for (const interval of [1, 3, 7]) {
+        const start = at('2024-01-31T22:59:58')
+        const given = rule(`FREQ=${frequency};INTERVAL=${interval}`)
+        const all = take(100, expand(given, start))
+        const from = (all[59] ?? 0) + 1
+        expect(take(40, expand(given, start, { from }))).toEqual(all.slice(60))
+      }
+    },
+  )
+
+  it('of times long ago is looked at from the time that is asked for', () => {
+    const from = at('2026-01-01T00:00:00')
+    const dates = expand(rule('FREQ=SECONDLY'), at('1900-01-01T00:00:00'), { from })
+    expect(dates.next().value).toBe(from)
+  })
+
+  it.each([
+    'FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30',
+    'FREQ=YEARLY;BYWEEKNO=1;BYMONTH=7',
+    'FREQ=MONTHLY;BYMONTHDAY=1;BYDAY=MO;BYSETPOS=2',
+    'FREQ=SECONDLY;BYMONTH=2;BYMONTHDAY=30',
+    'FREQ=WEEKLY;BYSETPOS=2;BYDAY=MO',
+  ])('that never matches ends: %s', (text) => {
+    expect([...expand(rule(text), at('2026-01-01T00:00:00'))]).toEqual([])
+  })
+
+  it('ends with the year 9999', () => {
+    expect(first(5, 'FREQ=YEARLY', '9998-06-01T00:00:00')).toEqual(['9998-06-01T00:00:00', '9999-06-01T00:00:00'])
+  })
+})
+
+describe('the start of a rule', () => {
+  it.each([
+    ['FREQ=WEEKLY;BYDAY=MO,WE', '2026-01-01T09:00:00', 'BYDAY'],
+    ['FREQ=YEARLY;BYMONTH=3', '2026-01-01T09:00:00', 'BYMONTH'],
+    ['FREQ=YEARLY;BYWEEKNO=20;BYDAY=TH', '2026-01-01T09:00:00', 'BYWEEKNO'],
+    ['FREQ=YEARLY;BYYEARDAY=-1', '2026-01-01T09:00:00', 'BYYEARDAY'],
+    ['FREQ=MONTHLY;BYMONTHDAY=2,-1', '2026-01-01T09:00:00', 'BYMONTHDAY'],
+    ['FREQ=DAILY;BYHOUR=8,10', '2026-01-01T09:00:00', 'BYHOUR'],
+    ['FREQ=HOURLY;BYMINUTE=30', '2026-01-01T09:00:00', 'BYMINUTE'],
+    ['FREQ=MINUTELY;BYSECOND=30', '2026-01-01T09:00:00', 'BYSECOND'],
+    ['FREQ=MONTHLY;BYDAY=TH;BYSETPOS=2', '2026-01-01T09:00:00', 'BYSETPOS'],
+    ['FREQ=MONTHLY;BYDAY=TH;BYSETPOS=1', '2026-01-01T09:00:00', undefined],
+    ['FREQ=YEARLY;BYYEARDAY=1,-5', '2026-01-01T09:00:00', undefined],
+    ['FREQ=SECONDLY;BYHOUR=9', '2026-01-01T09:00:00', undefined],
+  ])('%s, %s: the part that it fails is %s', (text, start, part) => {
+    expect(failingPart(rule(text), at(start))).toBe(part)
+  })
+})
