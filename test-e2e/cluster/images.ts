@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -28,7 +29,10 @@ export async function imagesOf(): Promise<Images> {
   return { earlier: version, current: CURRENT, names: ['localhost/restante/engines:test', ...names] }
 }
 
-/** Builds the images of the services, of this working tree and of the last release, and that of the engines. */
+/**
+ * Builds the images of the services, of this working tree and of the last release, and that of the engines. A service that
+ * came later has the image of this working tree in both: the chart of today installs it beside those of the release.
+ */
 export async function buildImages(script: Script): Promise<void> {
   const { version, commit } = await lastRelease()
   await script('images.sh', ['engines'])
@@ -36,7 +40,13 @@ export async function buildImages(script: Script): Promise<void> {
   const sources = await mkdtemp(path.join(tmpdir(), 'restante-release-'))
   try {
     await run('sh', ['-c', 'git archive "$1" | tar x -C "$2"', 'sh', commit, sources], { cwd: root })
-    await script('images.sh', ['services', ...SERVICES], { TAG: version, SOURCE: sources, REVISION: commit })
+    const isOld = (name: string) => existsSync(path.join(sources, 'services', name))
+    const old = SERVICES.filter(isOld)
+    await script('images.sh', ['services', ...old], { TAG: version, SOURCE: sources, REVISION: commit })
+    for (const name of SERVICES.filter((each) => !isOld(each))) {
+      const image = `localhost/restante/${name}`
+      await script('images.sh', ['podman', 'tag', `${image}:${CURRENT}`, `${image}:${version}`])
+    }
   } finally {
     await rm(sources, { recursive: true, force: true })
   }
