@@ -7,6 +7,8 @@ import { RELEASE } from './kubernetes.ts'
 
 /** The commands of the chart's README, as a reader runs them. */
 export interface Instructions {
+  /** The variables that a reader fills in. */
+  readonly variables: readonly string[]
   /** Makes the Secrets. */
   readonly secrets: string
   /** Installs the chart, checks it and creates an organization. */
@@ -24,17 +26,19 @@ export async function readInstructions(): Promise<Instructions> {
   const uninstall = others.pop()
   if (!settings?.startsWith('export ') || !secrets?.includes(' secrets ') || !uninstall?.startsWith('helm uninstall'))
     throw new Error('the sh blocks of the README must be: exports, Secrets, installation and checks, uninstallation')
-  return { secrets, install: others, uninstall }
+  const variables = [...settings.matchAll(/([A-Z0-9_]+)=/g)].map(([, name = '']) => name)
+  return { variables, secrets, install: others, uninstall }
 }
 
 /** What the reader of the README fills in, for the engines of deploy/cluster. @param tag the images. */
-function filledIn(tag: string): Record<string, string> {
+export function filledIn(tag: string): Record<string, string> {
   return {
     NAMESPACE: RELEASE,
     REGISTRY: 'localhost',
     TAG: tag,
     DOMAIN: 'restante.test',
     API_URL: 'https://api.restante.test',
+    SIGN_IN_URL: 'https://signin.restante.test',
     OPERATOR: 'operator@outside.test',
     DATABASE_URL: 'postgresql://restante@postgres.engines:5432/{service}',
     REDIS_URL: 'redis://redis.engines:6379',
