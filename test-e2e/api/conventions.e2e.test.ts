@@ -49,12 +49,11 @@ describe('every operation keeps to the conventions', () => {
   describe('of the wire', () => {
     it.each(reads)('$name: HEAD is GET without the body', async ({ operation, prefix }) => {
       const path = pathOf(operation, prefix)
-      const [get, head] = await Promise.all(
-        ['GET', 'HEAD'].map((method) =>
-          organization.owner.request(method, path, { headers: { 'accept-encoding': 'identity' } }),
-        ),
-      )
-      expect(describeContent(head)).toEqual(describeContent(get))
+      const ask = async (method: string) =>
+        describeContent(await organization.owner.request(method, path, { headers: { 'accept-encoding': 'identity' } }))
+      // What is shown may change between two requests: when a key was last used is noted a moment after its use.
+      const [before, head, after] = [await ask('GET'), await ask('HEAD'), await ask('GET')]
+      expect([before, after]).toContainEqual(head)
     })
 
     it.each(reads)('$name: one trailing slash is tolerated, two are not', async ({ operation, prefix }) => {
