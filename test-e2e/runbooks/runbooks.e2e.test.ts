@@ -11,6 +11,7 @@ import { describeAtFullLength, testKafka, WebhookReceiver, waitFor } from '@rest
 import { START_TIMEOUT } from '../stack/connect.ts'
 import { currentRun } from '../stack/run.ts'
 import { System } from '../stack/system.ts'
+import { registerApp } from '../support/apps/registration.ts'
 import { examplesIn } from '../support/fenced.ts'
 import { mailTo } from '../support/mail.ts'
 import { newDomainName } from '../support/organizations.ts'
@@ -58,6 +59,7 @@ describeAtFullLength({ programs: PROGRAMS }, 'the commands of runbook', () => {
     const { webhookId } = await client.webhooks.create({ url: receiver.url, eventTypes: ['message.received'] })
     const domain = newDomainName()
     await client.domains.create({ domain })
+    const { appId } = await registerApp(endpoints.operator, { redirect_uris: ['https://app.example/callback'] })
     const { messageId } = await mailTo({ tenant, peer }, inboxId)
     await waitFor(() => receiver.requests.some(({ body }) => body.includes(messageId)), { what: 'the webhook' })
     const late = peer.address(newUsername('late'))
@@ -73,6 +75,7 @@ describeAtFullLength({ programs: PROGRAMS }, 'the commands of runbook', () => {
       component: 'inbound rates',
       organization: tenant.id,
       webhook: webhookId,
+      app: appId,
       destination: peer.domain,
       domain,
       offset: '0',
