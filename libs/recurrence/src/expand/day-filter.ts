@@ -3,8 +3,7 @@ import { dateOf, dayOf, isLeapYear, type WallDay, weekdayOf } from '../wall/wall
 import { weekNumberOf } from './week.ts'
 
 /** The parts of a rule that choose days, each by itself. */
-export const DAY_PARTS = ['BYMONTH', 'BYWEEKNO', 'BYYEARDAY', 'BYMONTHDAY', 'BYDAY'] as const
-export type DayPart = (typeof DAY_PARTS)[number]
+export type DayPart = 'BYMONTH' | 'BYWEEKNO' | 'BYYEARDAY' | 'BYMONTHDAY' | 'BYDAY'
 
 const MONTH_LENGTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const
 

@@ -12,7 +12,7 @@ const END: WallTime = dayOf({ year: 10_000, month: 1, day: 1 }) * DAY_SECONDS
 export interface ExpandOptions {
   /** Times before it are left out. Of a rule without COUNT they are not even looked at. */
   readonly from?: WallTime
-  /** Whether a time lies after the UNTIL of the rule; the zone of the event decides. */
+  /** Whether a time lies after the UNTIL of the rule, which the zone of the event decides; needed by a rule with UNTIL. */
   readonly isAfterEnd?: (time: WallTime) => boolean
 }
 
@@ -20,10 +20,14 @@ export interface ExpandOptions {
  * The times of a rule in their order, as RFC 5545 3.3.10 defines them, on the wall time of the event; what clocks skip or
  * repeat is for its zone to decide. A rule ends with COUNT, with UNTIL, with the year 9999, or when `MOST_STEPS` periods in
  * a row have no time, so that no rule is looked at for long.
+ * @throws TypeError for a rule with UNTIL without `isAfterEnd`, by which it would never end.
  */
 export function* expand(rule: Rule, start: WallTime, options: ExpandOptions = {}): Generator<WallTime, void> {
-  const { from = start, isAfterEnd = () => false } = options
-  const { count } = rule
+  const { from = start, isAfterEnd } = options
+  const { count, until } = rule
+  if (until !== undefined && isAfterEnd === undefined) throw new TypeError('a rule with UNTIL needs isAfterEnd')
+  // Times before it are neither yielded nor counted.
+  const least = count === undefined ? Math.max(start, from) : start
   const complete = withDefaults(rule, start)
   const periods = periodsOf(complete, start)
   let left = count ?? Number.POSITIVE_INFINITY
@@ -35,9 +39,8 @@ export function* expand(rule: Rule, start: WallTime, options: ExpandOptions = {}
       continue
     }
     index++
-    for (const time of timesOf(period, complete.byPosition)) {
-      if (time < start) continue
-      if (time >= END || left === 0 || isAfterEnd(time)) return
+    for (const time of timesOf(period, complete.byPosition, least)) {
+      if (time >= END || left === 0 || isAfterEnd?.(time)) return
       left--
       idle = 0
       if (time >= from) yield time
@@ -61,24 +64,33 @@ export function failingPart(rule: Rule, start: WallTime): string | undefined {
   if (isMissing(byMinute, Math.floor(seconds / 60) % 60)) return 'BYMINUTE'
   if (isMissing(bySecond, seconds % 60)) return 'BYSECOND'
   const period = periodsOf(complete, start).read(0)
-  const isChosen = typeof period !== 'number' && [...timesOf(period, byPosition)].includes(start)
-  return isChosen ? undefined : 'BYSETPOS'
+  const next = typeof period === 'number' ? undefined : timesOf(period, byPosition, start).next().value
+  return next === start ? undefined : 'BYSETPOS'
 }
 
 function isMissing(list: readonly number[], value: number): boolean {
   return list.length > 0 && !list.includes(value)
 }
 
-function* timesOf({ days, times }: Period, positions: readonly number[]): Generator<WallTime, void> {
-  const size = days.length * times.length
+/** The times of a period from `least` on. A year can have millions of times, so that whole days before it are passed over. */
+function* timesOf(
+  { days, times }: Period,
+  positions: readonly number[],
+  least: WallTime,
+): Generator<WallTime, undefined> {
   if (positions.length === 0) {
-    for (const day of days) for (const time of times) yield day * DAY_SECONDS + time
+    for (const day of days) {
+      if ((day + 1) * DAY_SECONDS <= least) continue
+      for (const time of times) if (day * DAY_SECONDS + time >= least) yield day * DAY_SECONDS + time
+    }
     return
   }
+  const size = days.length * times.length
   const chosen = positions.map((position) => (position > 0 ? position - 1 : size + position))
   for (const place of [...new Set(chosen)].sort((a, b) => a - b)) {
     const day = days[Math.floor(place / times.length)]
     const time = times[place % times.length]
-    if (place >= 0 && day !== undefined && time !== undefined) yield day * DAY_SECONDS + time
+    if (place < 0 || day === undefined || time === undefined) continue
+    if (day * DAY_SECONDS + time >= least) yield day * DAY_SECONDS + time
   }
 }

@@ -154,7 +154,7 @@ function daysOfWeek(parts: Parts): DayOfWeek[] {
   return [...new Map(days.map((day) => [`${day.ordinal ?? ''}${day.weekday}`, day])).values()].sort(byPlace)
 }
 
-/** Weekdays without a position first, then by position. */
+/** By position, those without one between the positions from the end and those from the start. */
 function byPlace(a: DayOfWeek, b: DayOfWeek): number {
   return (a.ordinal ?? 0) - (b.ordinal ?? 0) || place(a.weekday) - place(b.weekday)
 }

@@ -8,9 +8,7 @@ export type WallTime = number
 export type WallDay = number
 
 export const DAY_SECONDS = 86_400
-/** The days from 0000-03-01, at which the leap day ends a year, to 1970-01-01. */
-const EPOCH_DAYS = 719_468
-const ERA_DAYS = 146_097
+const DAY_MS = DAY_SECONDS * 1_000
 
 export interface CivilDate {
   readonly year: number
@@ -22,28 +20,14 @@ export interface CivilDate {
 
 /** The day of a date of the Gregorian calendar; a day beyond the end of its month is one of the next. */
 export function dayOf({ year, month, day }: CivilDate): WallDay {
-  const y = month <= 2 ? year - 1 : year
-  const era = Math.floor(y / 400)
-  const yearOfEra = y - era * 400
-  const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1
-  return (
-    era * ERA_DAYS + yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear - EPOCH_DAYS
-  )
+  // Date.UTC would take the years up to 99 as those of the 20th century.
+  return new Date(0).setUTCFullYear(year, month - 1, day) / DAY_MS
 }
 
 /** The date of a day. */
 export function dateOf(wallDay: WallDay): CivilDate {
-  const z = wallDay + EPOCH_DAYS
-  const era = Math.floor(z / ERA_DAYS)
-  const dayOfEra = z - era * ERA_DAYS
-  const yearOfEra = Math.floor(
-    (dayOfEra - Math.floor(dayOfEra / 1_460) + Math.floor(dayOfEra / 36_524) - Math.floor(dayOfEra / 146_096)) / 365,
-  )
-  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100))
-  const marchMonth = Math.floor((5 * dayOfYear + 2) / 153)
-  const month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
-  const day = dayOfYear - Math.floor((153 * marchMonth + 2) / 5) + 1
-  return { year: yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day }
+  const date = new Date(wallDay * DAY_MS)
+  return { year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, day: date.getUTCDate() }
 }
 
 /** Monday is 0, Sunday is 6. */
