@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -6,6 +5,7 @@ import { SERVICES } from '@restante/contracts/vocabulary'
 import { run } from '@restante/local/processes.ts'
 import { root } from '@restante/local/settings.ts'
 import { lastRelease } from '@restante/tools/releases/releases.ts'
+import { Sources } from '../stack/sources.ts'
 
 /** Tag of the images of this working tree. */
 const CURRENT = 'test'
@@ -40,10 +40,9 @@ export async function buildImages(script: Script): Promise<void> {
   const sources = await mkdtemp(path.join(tmpdir(), 'restante-release-'))
   try {
     await run('sh', ['-c', 'git archive "$1" | tar x -C "$2"', 'sh', commit, sources], { cwd: root })
-    const isOld = (name: string) => existsSync(path.join(sources, 'services', name))
-    const old = SERVICES.filter(isOld)
-    await script('images.sh', ['services', ...old], { TAG: version, SOURCE: sources, REVISION: commit })
-    for (const name of SERVICES.filter((each) => !isOld(each))) {
+    const { services } = new Sources(version, sources)
+    await script('images.sh', ['services', ...services], { TAG: version, SOURCE: sources, REVISION: commit })
+    for (const name of SERVICES.filter((each) => !services.includes(each))) {
       const image = `localhost/restante/${name}`
       await script('images.sh', ['podman', 'tag', `${image}:${CURRENT}`, `${image}:${version}`])
     }

@@ -15,7 +15,7 @@ export interface BalancerOptions {
   readonly front: Settings
   /** Where their processes listen, one entry per replica. */
   readonly back: readonly Settings[]
-  /** The services that run from the start; of the others, which a later release has, none needs to answer. */
+  /** The services that run from the start. Those that only a later release has need not answer yet. */
   readonly services: readonly ServiceName[]
   readonly folder: string
 }

@@ -124,7 +124,7 @@ describe('an attempt', () => {
     timers.work('note', { concurrency: 2, attemptMs: 200, retry: never }, async ({ timer, run, signal: limit }) => {
       if (timer.attempt === 1) {
         await second.happened
-        // The process measures the limit itself, from a moment after the lease has begun.
+        // The process starts to measure the limit a moment after the lease has begun.
         await until(async () => limit.aborted)
         await run((tx) => effect(tx, timer.key, 'first')).catch((error: unknown) => {
           refused.resolve(error)

@@ -1,4 +1,5 @@
 export { ClientAddresses } from './client-addresses.ts'
+export { isLoopback } from './loopback.ts'
 export { OptionalRedis, type OptionalRedisOptions } from './optional-redis.ts'
 export { networkOf, PeerLimit } from './peer-limit.ts'
 export { REDIS_DISCONNECT_MS, type RedisAddress, redisError, redisTls } from './redis.ts'

@@ -54,7 +54,7 @@ export async function exchangeCode(options: ExchangeOptions, request: ExchangeRe
   if (typeof found === 'string') return { kind: 'invalid', because: found }
   const { gateway, db } = options
   const inbox = { uid: found.inbox_uid }
-  // A sign-in is one from here on: what a browser loads before, and as often as it likes, is no use of the key.
+  // The key counts as used now, and not when a browser loads the pages before, which it may do any number of times.
   const facts = await gateway.call('gateway.getSignInFacts', { api_key_id: found.api_key_id, inbox, used: true })
   const standing = standingOf(facts)
   if (typeof standing === 'string') return { kind: 'invalid', because: standing }

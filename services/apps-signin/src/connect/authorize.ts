@@ -88,7 +88,7 @@ async function bind(options: AuthorizeOptions, binding: Binding): Promise<Author
   const { organization_id: organizationId, credential } = caller
   await mintKey(gateway, { apiKeyId, organizationId, inboxUid: inbox.uid, credentialId: credential.id, expiresAt })
   if (await store(options, binding, apiKeyId, ownerHash)) return authorized(apiKeyId)
-  // Another request has bound it, or it has ended. Where it was the same request at the same time, the key is that one's.
+  // Another request has bound it, or it has ended. The key is needed only if that was the same request, made concurrently.
   const found = await findByAuthToken(db, auth_token)
   if (found?.minted_key_id !== apiKeyId) await cancelKey(gateway, apiKeyId)
   return boundBefore(await findWaiting(db, auth_token, inbox), caller, inbox) ?? unbound()
@@ -118,8 +118,9 @@ function store(
 }
 
 /**
- * The key of an attempt. Its id follows from the attempt, so that requests at once share it; a key that a dead request has
- * left ends with a link's time, and the attempts after that time have a key that lives as long as the sign-in.
+ * The key that this request creates. Its id is computed, so that concurrent requests create one key. If a request dies after
+ * creating it, it expires with the time of a link; requests after that compute another id, of a key that lives until the
+ * sign-in ends.
  */
 async function pendingKey(
   db: Database,
@@ -127,8 +128,8 @@ async function pendingKey(
 ): Promise<{ readonly apiKeyId: string; readonly expiresAt: Date }> {
   const ofLink = await linkExpiry(db)
   const isLast = ofLink >= transaction.expires_at
-  const attempt = `${transaction.jti} ${caller.credential.id} ${inbox.uid} ${isLast ? 'last' : 'first'}`
-  return { apiKeyId: hashedUuid(`sign-in ${attempt}`), expiresAt: isLast ? transaction.expires_at : ofLink }
+  const seed = `sign-in ${transaction.jti} ${caller.credential.id} ${inbox.uid} ${isLast ? 'last' : 'first'}`
+  return { apiKeyId: hashedUuid(seed), expiresAt: isLast ? transaction.expires_at : ofLink }
 }
 
 function authorized(apiKeyId: string): Authorized {

@@ -1,4 +1,4 @@
-import { networkOf } from '@restante/service/connections'
+import { isLoopback, networkOf } from '@restante/service/connections'
 import type { Exchange } from '@restante/service/http'
 import { allowsRedirect, type Client, findClient } from '../apps/find.ts'
 import { countBeginning, RateLimitedError } from '../codes/rates.ts'
@@ -45,12 +45,10 @@ async function begin(options: ProviderOptions, exchange: Exchange, parameters: P
   sendPage(response, waitingPageOf(options, client, transaction))
 }
 
-const LOOPBACK = /^(127\.|::1$)/
-
 /** @throws PublicError 429 for a network that begins too many sign-ins. */
 async function admit({ db, addressOf, exemptLoopback }: ProviderOptions, { request }: Exchange): Promise<void> {
   const address = addressOf(request)
-  if (exemptLoopback && LOOPBACK.test(address)) return
+  if (exemptLoopback && isLoopback(address)) return
   try {
     await countBeginning(db, networkOf(address))
   } catch (error) {

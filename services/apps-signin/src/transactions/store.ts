@@ -41,7 +41,7 @@ export interface Transaction {
   readonly credential_id: string | null
   /** The key that was minted when an agent bound it. */
   readonly minted_key_id: string | null
-  /** The same, from the approval on the key that approved it. */
+  /** Until the approval the same key; then the key that approved the sign-in. */
   readonly api_key_id: string | null
   readonly accept_disclosure: boolean
   readonly approved_at: Date | null

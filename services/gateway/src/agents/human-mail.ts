@@ -11,8 +11,8 @@ export interface HumanMailOptions {
 }
 
 /**
- * Mails the human of an organization, if a code or the operator has confirmed the address; the human that an unverified
- * agent has named must not get mail that it did not ask for. Where the caller names a human, nobody else is mailed. A
+ * Mails the human of an organization, if a code or the operator has confirmed the address: an unverified agent can name
+ * anybody, who must not get mail for it. With `owner_id` the mail is for this human, and is not sent to another one. A
  * repeated id is the same mail.
  */
 export async function mailHuman(

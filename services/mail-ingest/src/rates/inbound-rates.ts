@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { subnetOf, withinNetworks } from '@restante/service/connections'
-import { isLoopback } from '../inbound/loopback.ts'
+import { isLoopback, subnetOf, withinNetworks } from '@restante/service/connections'
 import type { InboxScope } from '../inbound/store.ts'
 import type { Counter, RateName, Take } from './counter.ts'
 import type { HourlyCounters } from './hourly-counters.ts'

@@ -16,7 +16,7 @@ import { DeliveryBacklog } from './queue/backlog.ts'
 import { DeliveryQueue } from './queue/delivery-queue.ts'
 import { queueRoutes } from './queue/routes.ts'
 import { Dane } from './routes/dane/dane.ts'
-import { isLoopback, SecureDns } from './routes/dane/secure-dns.ts'
+import { isOnThisMachine, SecureDns } from './routes/dane/secure-dns.ts'
 import { LocalRoute } from './routes/local-route.ts'
 import { MtaSts } from './routes/mta-sts/mta-sts.ts'
 import { MxHosts } from './routes/mx-hosts.ts'
@@ -102,7 +102,7 @@ export function openDelivery(kit: SendKit, config: Config, parts: DeliveryParts)
 /** Only a resolver that nobody can get in front of is trusted without being told to be. */
 function openDane({ dane, mxHosts }: Config['delivery']): Dane | undefined {
   const servers = mxHosts.dnsServers.length > 0 ? mxHosts.dnsServers : getServers()
-  const isTrusted = dane === 'on' || (dane === 'auto' && servers.every(isLoopback))
+  const isTrusted = dane === 'on' || (dane === 'auto' && servers.every(isOnThisMachine))
   return isTrusted ? new Dane(new SecureDns(servers)) : undefined
 }
 

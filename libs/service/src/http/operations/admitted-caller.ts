@@ -6,8 +6,8 @@ import type { ServiceClient } from '../client/service-client.ts'
 const FRESH_MS = 1_000
 
 /**
- * How long to wait for the gateway to confirm a caller, in milliseconds. Longer than other calls, because the request is
- * its own: what is known of the caller is old when the gateway is late with everything, and then it is late here as well.
+ * How long to wait for the gateway to confirm a caller, in milliseconds. Longer than for other calls: under load the gateway
+ * is late, so that callers must be confirmed, and then its confirmation is late, too.
  */
 const CONFIRM_MS = 10_000
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Rate } from '@restante/service/configuration'
-import { networkOf } from '@restante/service/connections'
+import { isLoopback, networkOf } from '@restante/service/connections'
 import { ApiError } from '@restante/service/errors'
 import { Counter } from 'prom-client'
 import type { Identity } from '../../identity/identity.ts'
@@ -42,8 +42,6 @@ const MESSAGES: Readonly<Record<LimitName, string>> = {
   unsubscribe: 'Too many requests with this link',
   challenge: 'Too many requests for answers to challenges from this address',
 }
-
-const LOOPBACK = /^(127\.|::1$)/
 
 /** Which requests are limited, by what, and the error for those beyond a limit (identity 1.9). */
 export class RateLimits {
@@ -143,7 +141,7 @@ export class RateLimits {
   }
 
   #spares(peer: string): boolean {
-    return this.#settings.exemptLoopback && LOOPBACK.test(peer)
+    return this.#settings.exemptLoopback && isLoopback(peer)
   }
 
   #chargeOf(identity: Identity): Charge {

@@ -6,7 +6,7 @@ import path from 'node:path'
 import { DnsZone, MailPeer, type MailPeerOptions } from '@restante/testkit'
 import type { Outcome } from '../../../src/delivery/outcome/outcome.ts'
 import { Dane } from '../../../src/delivery/routes/dane/dane.ts'
-import { isLoopback, SecureDns } from '../../../src/delivery/routes/dane/secure-dns.ts'
+import { isOnThisMachine, SecureDns } from '../../../src/delivery/routes/dane/secure-dns.ts'
 import { MxHosts } from '../../../src/delivery/routes/mx-hosts.ts'
 import { MxSessions } from '../../../src/delivery/routes/mx-sessions.ts'
 import { Session } from '../../../src/delivery/smtp/session.ts'
@@ -214,7 +214,7 @@ describe('a resolver', () => {
     ['10.0.0.1', false],
     ['[2001:db8::1]:53', false],
   ])('%s is on this machine: %s', (server, expected) => {
-    expect(isLoopback(server)).toBe(expected)
+    expect(isOnThisMachine(server)).toBe(expected)
   })
 
   it('that is down is followed by the next', async () => {

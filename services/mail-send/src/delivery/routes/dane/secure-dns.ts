@@ -1,4 +1,5 @@
 import { connect } from 'node:net'
+import { isLoopback } from '@restante/service/connections'
 import dns2 from 'dns2'
 
 const { Packet } = dns2
@@ -80,9 +81,8 @@ export class SecureDns {
 }
 
 /** Whether a DNS server is on this machine, so that nobody can change its answers on the way. */
-export function isLoopback(server: string): boolean {
-  const { host } = placeOf(server)
-  return host === '::1' || host.startsWith('127.')
+export function isOnThisMachine(server: string): boolean {
+  return isLoopback(placeOf(server).host)
 }
 
 /** `1.2.3.4`, `1.2.3.4:53`, `::1` or `[::1]:53`. */
