@@ -1,4 +1,5 @@
 export { type AccountState, accountState } from './apps-accounts.ts'
+export { type CalendarFacts, PREVIOUS_FIELDS } from './calendar-events.ts'
 export * from './definition/event.ts'
 export * from './definition/topic.ts'
 export { type DomainState, domainState } from './domains-state.ts'

@@ -1,4 +1,5 @@
 import { appsAccountsTopic } from './apps-accounts.ts'
+import { calendarEventsTopic } from './calendar-events.ts'
 import type { TopicDefinition } from './definition/event.ts'
 import { domainsEventsTopic } from './domains-events.ts'
 import { domainsStateTopic } from './domains-state.ts'
@@ -22,6 +23,7 @@ export const topics = {
   'domains.events': domainsEventsTopic,
   'domains.state': domainsStateTopic,
   'apps.accounts': appsAccountsTopic,
+  'calendar.events': calendarEventsTopic,
 } as const satisfies Record<string, TopicDefinition>
 
 export type TopicName = keyof typeof topics

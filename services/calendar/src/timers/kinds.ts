@@ -1,0 +1,9 @@
+/** Timers of this service. */
+export interface CalendarTimers {
+  /** The next start or end of an event is reached; its key is the id of the event. */
+  readonly boundary: { readonly event_id: string }
+  /** A mail is to be handed to mail-send; its key is the id of the mail. */
+  readonly 'invitation-out': { readonly mail_id: string }
+  /** A received mail has a calendar file; its key is made of inbox and message. */
+  readonly 'invitation-in': { readonly inbox_uid: string; readonly message_id: string }
+}
