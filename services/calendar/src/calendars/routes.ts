@@ -1,0 +1,46 @@
+import type { Queryable } from '@restante/service/database'
+import { ApiError, invalid } from '@restante/service/errors'
+import type { Handlers, IfMatch } from '@restante/service/http'
+import { requireInbox } from '@restante/service/identity'
+import { isZoneName } from '../dates/index.ts'
+import { calendarDocument, etagOfCalendar, requireMatch, type ShownCalendar } from '../documents/index.ts'
+import { findCalendar, type Owner, setTimezone } from './store.ts'
+
+/** A change that finds another one made meanwhile is tried this often (calendar 13.1). */
+const ATTEMPTS = 2
+
+/** The calendar itself and its one setting (calendar 3.1). */
+export function calendarRoutes({
+  db,
+}: {
+  readonly db: Queryable
+}): Pick<Handlers<'calendar'>, 'calendars.get' | 'calendars.update'> {
+  return {
+    'calendars.get': async ({ caller }) =>
+      calendarDocument(await findCalendar(db, { organizationId: caller.organization_id, inbox: requireInbox(caller) })),
+
+    'calendars.update': async ({ caller, body, ifMatch }) => {
+      if (!isZoneName(body.timezone)) {
+        throw invalid(['timezone'], 'Must be a name of the IANA time zone database, such as Europe/Berlin')
+      }
+      const owner = { organizationId: caller.organization_id, inbox: requireInbox(caller) }
+      return calendarDocument(await update(db, owner, { timezone: body.timezone, ifMatch }))
+    },
+  }
+}
+
+/** @throws ApiError 412 for another revision than `ifMatch` has; 409 when others change it each time. */
+async function update(
+  db: Queryable,
+  owner: Owner,
+  { timezone, ifMatch }: { readonly timezone: string; readonly ifMatch: IfMatch | undefined },
+): Promise<ShownCalendar> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const calendar = await findCalendar(db, owner)
+    requireMatch(ifMatch, etagOfCalendar(calendar), calendar.revision)
+    if (calendar.timezone === timezone) return calendar
+    const changed = await setTimezone(db, owner, { timezone, revision: calendar.revision })
+    if (changed) return changed
+  }
+  throw new ApiError('race_condition')
+}

@@ -1,0 +1,27 @@
+import { CALENDAR_LIMITS } from '@restante/contracts/vocabulary'
+import { datesBetween } from '../../dates/index.ts'
+import type { EventState } from '../../model/rows.ts'
+import type { Pace } from '../window/pace.ts'
+import { tooWide, type Window } from '../window/window.ts'
+
+/** Rules that can have more than one date a day; others have at most 366 dates in the widest window. */
+const SEVERAL_A_DAY = /FREQ=(?:HOURLY|MINUTELY|SECONDLY)|BY(?:HOUR|MINUTE|SECOND)=/
+
+/** @throws ApiError 400 when one of the series has more dates in a window than a list may have (calendar 8). */
+export async function requireFewDates(
+  states: readonly EventState[],
+  window: Window,
+  includeOverlapping: boolean,
+  pace: Pace,
+): Promise<void> {
+  for (const state of states) {
+    if (!SEVERAL_A_DAY.test(state.event.rule ?? '')) continue
+    let count = 0
+    for (const _ of datesBetween(state, { ...window, includeOverlapping })) {
+      if (++count > CALENDAR_LIMITS.datesInWindow) {
+        throw tooWide(`The series ${state.event.id} has more than ${CALENDAR_LIMITS.datesInWindow} dates in the window`)
+      }
+      if (pace.isOver) await pace.pause()
+    }
+  }
+}
