@@ -114,8 +114,8 @@ export const calendarOperations = group({
     permission: 'any',
     id: 'calendarFeeds.get',
     method: 'GET',
-    path: '/calendar-feeds/{feed}',
+    path: '/calendar-feeds/{token}',
     summary: 'Read a calendar as a file of iCalendar; whoever knows the address may',
-    params: z.object({ feed: idParam }),
+    params: z.object({ token: idParam }),
   }),
 })

@@ -1,0 +1,51 @@
+import { Readable } from 'node:stream'
+import type { Database } from '@restante/service/database'
+import { notFound } from '@restante/service/errors'
+import type { Handlers } from '@restante/service/http'
+import { requireInbox } from '@restante/service/identity'
+import { ensureCalendar } from '../calendars/store.ts'
+import { feedText } from './feed-text.ts'
+import { deleteFeed, findFeed, putFeed } from './store.ts'
+import { hashOf, newToken, tokenIn } from './token.ts'
+
+export interface FeedDeps {
+  readonly db: Database
+  /** Base URL of the API, as clients use it. */
+  readonly publicUrl: string
+}
+
+type Feed = Pick<Handlers<'calendar'>, 'calendars.createFeed' | 'calendars.deleteFeed' | 'calendarFeeds.get'>
+
+const HEADERS = {
+  'content-type': 'text/calendar; charset=utf-8',
+  'content-disposition': 'attachment; filename="calendar.ics"',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'private, no-store',
+}
+
+/** The secret address of a calendar, at which calendar programs read it. */
+export function feedRoutes({ db, publicUrl }: FeedDeps): Feed {
+  return {
+    'calendars.createFeed': async ({ caller }) => {
+      const owner = { organizationId: caller.organization_id, inbox: requireInbox(caller) }
+      const token = newToken()
+      const createdAt = await db.transaction(async (tx) => {
+        await ensureCalendar(tx, owner)
+        return putFeed(tx, owner, { hash: hashOf(token), takeOvers: caller.take_overs ?? 0 })
+      })
+      return { url: `${publicUrl}/v0/calendar-feeds/${token}.ics`, created_at: createdAt.toISOString() }
+    },
+
+    'calendars.deleteFeed': async ({ caller }) => {
+      if (!(await deleteFeed(db, caller.organization_id, requireInbox(caller).uid))) throw notFound('Feed')
+    },
+
+    'calendarFeeds.get': async ({ params }) => {
+      const token = tokenIn(params.token)
+      const feed = token === undefined ? undefined : await findFeed(db, hashOf(token))
+      if (feed === undefined) throw notFound('Feed')
+      return { headers: HEADERS, body: Readable.from(feedText(db, feed)) }
+    },
+  }
+}
