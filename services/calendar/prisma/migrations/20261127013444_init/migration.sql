@@ -197,6 +197,15 @@ CREATE TABLE "calendar_access" (
     CONSTRAINT "calendar_access_pkey" PRIMARY KEY ("organization_id")
 );
 
+-- CreateTable
+CREATE TABLE "take_overs" (
+    "organization_id" UUID NOT NULL,
+    "take_overs" INTEGER NOT NULL,
+    "heard_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "take_overs_pkey" PRIMARY KEY ("organization_id")
+);
+
 -- CreateIndex
 CREATE INDEX "calendars_organization_id_idx" ON "calendars"("organization_id");
 
@@ -271,6 +280,9 @@ CREATE UNIQUE INDEX "feeds_hash_key" ON "feeds"("hash");
 
 -- CreateIndex
 CREATE INDEX "feeds_organization_id_idx" ON "feeds"("organization_id");
+
+-- CreateIndex
+CREATE INDEX "take_overs_heard_at_idx" ON "take_overs"("heard_at");
 
 -- AddForeignKey
 ALTER TABLE "edits" ADD CONSTRAINT "edits_event_id_fkey" FOREIGN KEY ("event_id") REFERENCES "events"("id") ON DELETE CASCADE ON UPDATE CASCADE;
