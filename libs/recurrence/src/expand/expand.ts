@@ -2,7 +2,7 @@ import type { Rule } from '../rule/rule.ts'
 import { DAY_SECONDS, dayOf, type WallTime } from '../wall/wall-time.ts'
 import { DayFilter } from './day-filter.ts'
 import { withDefaults } from './defaults.ts'
-import { type Period, periodsOf } from './periods.ts'
+import { type Period, type Periods, periodsOf } from './periods.ts'
 
 /** Periods without a time that are looked at before a rule counts as ended. */
 export const MOST_STEPS = 10_000
@@ -22,30 +22,48 @@ export interface ExpandOptions {
  * a row have no time, so that no rule is looked at for long.
  * @throws TypeError for a rule with UNTIL without `isAfterEnd`, by which it would never end.
  */
-export function* expand(rule: Rule, start: WallTime, options: ExpandOptions = {}): Generator<WallTime, void> {
-  const { from = start, isAfterEnd } = options
-  const { count, until } = rule
-  if (until !== undefined && isAfterEnd === undefined) throw new TypeError('a rule with UNTIL needs isAfterEnd')
-  // Times before it are neither yielded nor counted.
-  const least = count === undefined ? Math.max(start, from) : start
-  const complete = withDefaults(rule, start)
-  const periods = periodsOf(complete, start)
-  let left = count ?? Number.POSITIVE_INFINITY
-  let index = count === undefined ? periods.at(from) : 0
-  for (let idle = 0; idle < MOST_STEPS; idle++) {
-    const period = periods.read(index)
-    if (typeof period === 'number') {
-      index = period
-      continue
+export function expand(rule: Rule, start: WallTime, options: ExpandOptions = {}): Generator<WallTime, void> {
+  return new Expansion(rule, start).times(options)
+}
+
+/** A rule with its start, to be expanded more than once: what was found out about its periods is kept. */
+export class Expansion {
+  readonly #rule: Rule
+  readonly #start: WallTime
+  readonly #positions: readonly number[]
+  readonly #periods: Periods
+
+  constructor(rule: Rule, start: WallTime) {
+    const complete = withDefaults(rule, start)
+    this.#rule = rule
+    this.#start = start
+    this.#positions = complete.byPosition
+    this.#periods = periodsOf(complete, start)
+  }
+
+  /** The times of the rule, as `expand` yields them. */
+  *times({ from = this.#start, isAfterEnd }: ExpandOptions = {}): Generator<WallTime, void> {
+    const { count, until } = this.#rule
+    if (until !== undefined && isAfterEnd === undefined) throw new TypeError('a rule with UNTIL needs isAfterEnd')
+    // Times before it are neither yielded nor counted.
+    const least = count === undefined ? Math.max(this.#start, from) : this.#start
+    let left = count ?? Number.POSITIVE_INFINITY
+    let index = count === undefined ? this.#periods.at(from) : 0
+    for (let idle = 0; idle < MOST_STEPS; idle++) {
+      const period = this.#periods.read(index)
+      if (typeof period === 'number') {
+        index = period
+        continue
+      }
+      index++
+      for (const time of timesOf(period, this.#positions, least)) {
+        if (time >= END || left === 0 || isAfterEnd?.(time)) return
+        left--
+        idle = 0
+        if (time >= from) yield time
+      }
+      if (left === 0) return
     }
-    index++
-    for (const time of timesOf(period, complete.byPosition, least)) {
-      if (time >= END || left === 0 || isAfterEnd?.(time)) return
-      left--
-      idle = 0
-      if (time >= from) yield time
-    }
-    if (left === 0) return
   }
 }
 

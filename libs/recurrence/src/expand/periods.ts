@@ -33,7 +33,7 @@ class DayPeriods implements Periods {
    * The days that the rule may fall on, from the first of a year or a month, by its shape. Few shapes exist, so that a rule
    * that never matches is looked at for thousands of years in a few milliseconds.
    */
-  readonly #offsets = new Map<number, readonly number[]>()
+  readonly #offsets = new Map<number, Uint16Array>()
 
   constructor(rule: Rule, start: WallTime) {
     this.#rule = rule
@@ -65,11 +65,11 @@ class DayPeriods implements Periods {
     const [first, length, shape] = this.#range(index * this.#rule.interval)
     const offsets = (shape === undefined ? undefined : this.#offsets.get(shape)) ?? this.#allowed(first, length)
     if (shape !== undefined) this.#offsets.set(shape, offsets)
-    return { days: offsets.map((offset) => first + offset), times: this.#times }
+    return { days: Array.from(offsets, (offset) => first + offset), times: this.#times }
   }
 
-  #allowed(first: WallDay, length: number): number[] {
-    return Array.from({ length }, (_, offset) => offset).filter((offset) => this.#filter.allows(first + offset))
+  #allowed(first: WallDay, length: number): Uint16Array {
+    return Uint16Array.from({ length }, (_, offset) => offset).filter((offset) => this.#filter.allows(first + offset))
   }
 
   /**
