@@ -1,0 +1,6 @@
+export { nextDates } from './dates.ts'
+export { answerComponent, type Changes, dateComponent, eventComponent, type Writing } from './event.ts'
+export { feedObject } from './feed.ts'
+export type { Component } from './jcal.ts'
+export { calendarObject, type Method } from './object.ts'
+export { type IsWritten, seriesComponents } from './series.ts'
