@@ -1,7 +1,7 @@
 import type { CalendarEvent } from '@restante/contracts/resources'
 import type { Database } from '@restante/service/database'
 import { ApiError, notFound } from '@restante/service/errors'
-import { type CalendarDate, dateAt, slotState } from '../dates/index.ts'
+import { type CalendarDate, dateAt, slotState, truncatedDateAt } from '../dates/index.ts'
 import { cancelledDate, dateDocument, etagOfDate, eventDocument } from '../documents/index.ts'
 import { readEventId } from '../model/dated-id.ts'
 import type { EventState } from '../model/rows.ts'
@@ -52,8 +52,7 @@ function removedDate(state: EventState, slot: string, address: string): Calendar
   const stored = state.cancelled.find((row) => row.slot === slot)
   // It was stored as a document of this type, when the date was deleted.
   if (stored) return stored.document as CalendarEvent
-  const untruncated = { ...state, event: { ...state.event, truncate_before: null, truncated_at: null } }
-  return cancelledDate(dateDocument(untruncated, required(dateAt(untruncated, slot)), { address, etag: false }))
+  return cancelledDate(dateDocument(state, required(truncatedDateAt(state, slot)), { address, etag: false }))
 }
 
 /** @throws Error: a date whose state is known can be computed. */
