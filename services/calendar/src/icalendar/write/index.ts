@@ -3,4 +3,5 @@ export { answerComponent, type Changes, dateComponent, eventComponent, type Writ
 export { feedObject } from './feed.ts'
 export type { Component } from './jcal.ts'
 export { calendarObject, type Method } from './object.ts'
+export { writtenRule } from './recurrence.ts'
 export { type IsWritten, seriesComponents } from './series.ts'

@@ -31,7 +31,7 @@ export function subscribedObject(name: string, components: readonly Component[])
 }
 
 /** Descriptions of the zones that times of components are in, each from the earliest of these times on. */
-function zonesOf(components: readonly Component[]): Component[] {
+export function zonesOf(components: readonly Component[]): Component[] {
   const earliest = new Map<string, number>()
   for (const [, properties] of components) {
     for (const [, { tzid }, , ...values] of properties) {

@@ -24,6 +24,11 @@ export function recurrenceProperties(event: Repeating): Property[] {
   ]
 }
 
+/** The rule of a series as it is written, with the end that it has; null of a one-off. */
+export function writtenRule(event: Repeating): string | null {
+  return event.rule === null ? null : truncated(event, event.rule)
+}
+
 /** The parts of a rule as jCal has them. */
 function parts(rule: string): Record<string, string> {
   return Object.fromEntries(

@@ -1,6 +1,7 @@
 import type { Response } from '@restante/contracts/vocabulary'
 import type { CalendarDate } from '../../dates/date.ts'
 import { endOf } from '../../dates/schedule.ts'
+import { writtenRule } from '../../icalendar/write/index.ts'
 import type { EventRow, Schedule } from '../../model/rows.ts'
 
 /** What a mail says of an event or of one date. */
@@ -14,12 +15,15 @@ export interface Told extends Schedule {
 }
 
 export function toldEvent(event: EventRow): Told {
-  return { ...event, end: endOf(event) }
+  return { ...event, end: endOf(event), rule: writtenRule(event) }
 }
 
 export function toldDate(date: CalendarDate): Told {
   return { ...date, rule: null }
 }
+
+/** Everything but tabs and line ends. */
+const CONTROL = /[^\P{Cc}\t\n]/gu
 
 /** The text of a mail, for programs that do not read its calendar object, and for people (calendar 14.2). */
 export function textOf(told: Told, first?: string): string {
@@ -31,7 +35,7 @@ export function textOf(told: Told, first?: string): string {
     ...(location === null || location === '' ? [] : [`Where: ${location}`]),
   ]
   const parts = [...(first === undefined ? [] : [first]), facts.join('\n'), ...(description ? [description] : [])]
-  return `${parts.join('\n\n')}\n`
+  return `${parts.join('\n\n')}\n`.replaceAll(/\r\n?/g, '\n').replaceAll(CONTROL, '').toWellFormed()
 }
 
 const ANSWERS = {

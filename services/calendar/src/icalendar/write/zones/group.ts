@@ -26,8 +26,8 @@ export interface Observance {
   readonly rule: Readonly<Record<string, string | number>> | undefined
 }
 
-/** Fewer years could look like a rule by chance. */
-const LEAST_YEARS = 4
+/** Within so many years each day of a month is each day of the week, and fewer could look like a rule by chance. */
+const LEAST_YEARS = 12
 
 /**
  * Groups changes of one kind: those that go on by a rule once a year, and those before.

@@ -3,7 +3,7 @@ import type { Component, Property } from '../jcal.ts'
 import { type Observance, observancesOf, onsetOf } from './group.ts'
 
 /** Rules of clocks are looked for so many years from now on, and hold for all later ones. */
-const YEARS = 12
+const YEARS = 20
 /** The change that the clocks of a date come from lies at most so far back, or they are written as never changed. */
 const TWO_YEARS = 2 * 366 * 86_400
 
