@@ -1,9 +1,10 @@
-import type { Queryable } from '@restante/service/database'
+import type { Database, Tx } from '@restante/service/database'
 import { ApiError, invalid } from '@restante/service/errors'
 import type { Handlers, IfMatch } from '@restante/service/http'
 import { requireInbox } from '@restante/service/identity'
 import { isZoneName } from '../dates/index.ts'
 import { calendarDocument, etagOfCalendar, requireMatch, type ShownCalendar } from '../documents/index.ts'
+import { requireCurrent } from '../take-overs/store.ts'
 import { findCalendar, type Owner, setTimezone } from './store.ts'
 
 /** A change that finds another one made meanwhile is tried this often (calendar 13.1). */
@@ -13,7 +14,7 @@ const ATTEMPTS = 2
 export function calendarRoutes({
   db,
 }: {
-  readonly db: Queryable
+  readonly db: Database
 }): Pick<Handlers<'calendar'>, 'calendars.get' | 'calendars.update'> {
   return {
     'calendars.get': async ({ caller }) =>
@@ -24,22 +25,26 @@ export function calendarRoutes({
         throw invalid(['timezone'], 'Must be a name of the IANA time zone database, such as Europe/Berlin')
       }
       const owner = { organizationId: caller.organization_id, inbox: requireInbox(caller) }
-      return calendarDocument(await update(db, owner, { timezone: body.timezone, ifMatch }))
+      const changed = await db.transaction(async (tx) => {
+        await requireCurrent(tx, caller)
+        return update(tx, owner, { timezone: body.timezone, ifMatch })
+      })
+      return calendarDocument(changed)
     },
   }
 }
 
 /** @throws ApiError 412 for another revision than `ifMatch` has; 409 when others change it each time. */
 async function update(
-  db: Queryable,
+  tx: Tx,
   owner: Owner,
   { timezone, ifMatch }: { readonly timezone: string; readonly ifMatch: IfMatch | undefined },
 ): Promise<ShownCalendar> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const calendar = await findCalendar(db, owner)
+    const calendar = await findCalendar(tx, owner)
     requireMatch(ifMatch, etagOfCalendar(calendar), calendar.revision)
     if (calendar.timezone === timezone) return calendar
-    const changed = await setTimezone(db, owner, { timezone, revision: calendar.revision })
+    const changed = await setTimezone(tx, owner, { timezone, revision: calendar.revision })
     if (changed) return changed
   }
   throw new ApiError('race_condition')

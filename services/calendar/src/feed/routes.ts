@@ -4,6 +4,7 @@ import { notFound } from '@restante/service/errors'
 import type { Handlers } from '@restante/service/http'
 import { requireInbox } from '@restante/service/identity'
 import { ensureCalendar } from '../calendars/store.ts'
+import { requireCurrent } from '../take-overs/store.ts'
 import { feedText } from './feed-text.ts'
 import { deleteFeed, findFeed, putFeed } from './store.ts'
 import { hashOf, newToken, tokenIn } from './token.ts'
@@ -31,6 +32,7 @@ export function feedRoutes({ db, publicUrl }: FeedDeps): Feed {
       const owner = { organizationId: caller.organization_id, inbox: requireInbox(caller) }
       const token = newToken()
       const createdAt = await db.transaction(async (tx) => {
+        await requireCurrent(tx, caller)
         await ensureCalendar(tx, owner)
         return putFeed(tx, owner, { hash: hashOf(token), takeOvers: caller.take_overs ?? 0 })
       })
@@ -38,7 +40,11 @@ export function feedRoutes({ db, publicUrl }: FeedDeps): Feed {
     },
 
     'calendars.deleteFeed': async ({ caller }) => {
-      if (!(await deleteFeed(db, caller.organization_id, requireInbox(caller).uid))) throw notFound('Feed')
+      const { uid } = requireInbox(caller)
+      await db.transaction(async (tx) => {
+        await requireCurrent(tx, caller)
+        if (!(await deleteFeed(tx, caller.organization_id, uid))) throw notFound('Feed')
+      })
     },
 
     'calendarFeeds.get': async ({ params }) => {

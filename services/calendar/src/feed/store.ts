@@ -1,9 +1,11 @@
 import { type Queryable, sql, type Tx } from '@restante/service/database'
+import { hasCalendarAccess } from '../access/store.ts'
 import type { Owner } from '../calendars/store.ts'
 
 /** The calendar that a feed shows. */
 export interface FeedRow {
   readonly inbox_uid: string
+  readonly organization_id: string
   readonly address: string
 }
 
@@ -38,16 +40,14 @@ export async function deleteFeed(on: Queryable, organizationId: string, inboxUid
 }
 
 const FIND = sql<FeedRow, [hash: Uint8Array]>(
-  `select feeds.inbox_uid, calendars.address from feeds join calendars on calendars.inbox_uid = feeds.inbox_uid
-    where feeds.hash = $1
-      and not exists (select from calendar_access
-                       where calendar_access.organization_id = feeds.organization_id and not calendar_access.access)`,
+  `select feeds.inbox_uid, feeds.organization_id, calendars.address
+     from feeds join calendars on calendars.inbox_uid = feeds.inbox_uid where feeds.hash = $1`,
 )
 
 /** The calendar of a feed, unless calendars of its organization are switched off. */
 export async function findFeed(on: Queryable, hash: Uint8Array): Promise<FeedRow | undefined> {
   const [row] = await on.query(FIND, hash)
-  return row
+  return row && (await hasCalendarAccess(on, row.organization_id)) ? row : undefined
 }
 
 /** An event at its place in a feed. */
