@@ -137,15 +137,16 @@ class TimePeriods implements Periods {
     const hour = Math.floor(seconds / 3_600)
     const minute = Math.floor(seconds / 60) % 60
     if (!this.#filter.allows(day)) return this.#from((day + 1) * DAY_SECONDS)
-    if (!isGiven(this.#hours, hour)) return this.#from(day * DAY_SECONDS + (hour + 1) * 3_600)
+    if (!isGiven(this.#hours, hour)) return this.#from(day * DAY_SECONDS + next(this.#rule.byHour, hour, 24) * 3_600)
     const atHour = hour * 3_600
     if (frequency === 'HOURLY') {
       return { days: [day], times: byMinute.flatMap((at) => bySecond.map((second) => atHour + at * 60 + second)) }
     }
+    if (!isGiven(this.#minutes, minute)) return this.#from(day * DAY_SECONDS + atHour + next(byMinute, minute, 60) * 60)
     const atMinute = atHour + minute * 60
-    if (!isGiven(this.#minutes, minute)) return this.#from(day * DAY_SECONDS + atMinute + 60)
     if (frequency === 'MINUTELY') return { days: [day], times: bySecond.map((second) => atMinute + second) }
-    return isGiven(this.#seconds, seconds % 60) ? { days: [day], times: [seconds] } : index + 1
+    if (isGiven(this.#seconds, seconds % 60)) return { days: [day], times: [seconds] }
+    return this.#from(day * DAY_SECONDS + atMinute + next(bySecond, seconds % 60, 60))
   }
 
   /** The first period that begins at or after a time. */
@@ -156,4 +157,9 @@ class TimePeriods implements Periods {
 
 function isGiven(list: ReadonlySet<number>, value: number): boolean {
   return list.size === 0 || list.has(value)
+}
+
+/** The next value of a sorted list after one that is not in it; `end` when none is later. */
+function next(list: readonly number[], value: number, end: number): number {
+  return list.find((each) => each > value) ?? end
 }
