@@ -179,3 +179,25 @@ it('shows nothing of other inboxes', async () => {
   await rows.events(other, { start: '2026-10-07T09:00:00' }, { start: '2026-10-01T09:00:00', rule: 'FREQ=DAILY' })
   expect((await agenda(inbox, october)).events).toEqual([])
 })
+
+it('shows at once what a change brings into a window that was read before', async () => {
+  const inbox = testInbox()
+  const [yearly] = await rows.events(
+    inbox,
+    { start: '2026-12-01T09:00:00', title: 'yearly', rule: 'FREQ=YEARLY' },
+    { start: '2026-10-01T09:00:00', title: 'daily', rule: 'FREQ=DAILY' },
+  )
+  if (!yearly) throw new Error('stored above')
+  const first = async (after: string) => {
+    const query = { after: new Date(after), before: new Date('2026-12-31T00:00:00Z'), limit: 1 }
+    return (await agenda(inbox, query)).events[0]?.start
+  }
+  expect(await first('2026-10-05T00:00:00Z')).toBe('2026-10-05T09:00:00')
+  await rows.edit(yearly, { slot: '2026-12-01T09:00:00', mode: 'single', fields: { start: '2026-10-05T08:00:00' } })
+  await rows.set(yearly, { edits_revision: 1 })
+  expect(await first('2026-10-05T00:00:00Z')).toBe('2026-10-05T08:00:00')
+  // A window that begins earlier has dates that the first one did not.
+  expect(await first('2026-10-01T00:00:00Z')).toBe('2026-10-01T09:00:00')
+  expect(await first('2026-10-05T08:10:00Z')).toBe('2026-10-05T08:00:00')
+  expect(await first('2026-10-05T08:40:00Z')).toBe('2026-10-05T09:00:00')
+})

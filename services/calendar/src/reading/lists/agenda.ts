@@ -7,9 +7,13 @@ import { earliestStart, loadSeries } from '../store/outlines.ts'
 import { Pace } from '../window/pace.ts'
 import { DatesPage, type DatesQuery, type DatesRange } from './dates-page.ts'
 import { requireFewDates } from './dates-within.ts'
-import { datesFrom, type Found, inOrder, oneOff } from './found-dates.ts'
+import { FirstDates } from './first-dates.ts'
+import { type Found, oneOff, sequenceOf } from './found-dates.ts'
 import { itemsOf } from './items.ts'
 import { merge } from './merge.ts'
+
+/** Of all calendars that this process reads: what it knows follows from the rows that it is read with. */
+const firstDates = new FirstDates()
 
 export interface ListDeps {
   readonly db: Database
@@ -44,9 +48,12 @@ export async function listAgenda(
       ])
       const pace = new Pace()
       if (page.isFirst) await requireFewDates(series, page.window, page.range.includeOverlapping, pace)
-      const sequences = [...series.map((state) => datesFrom(state, page.range)), oneOffs.map(oneOff).values()]
+      const sequences = [
+        ...series.map((state) => sequenceOf(state, page.range, firstDates)),
+        { atLeast: Number.NEGATIVE_INFINITY, elements: oneOffs.map(oneOff).values() },
+      ]
       const found: Found[] = []
-      for await (const date of merge(sequences, inOrder, pace)) if (found.push(date) === rows) break
+      for await (const date of merge(sequences, pace)) if (found.push(date) === rows) break
       const shown = found.slice(0, page.limit)
       return { ...membersOf(page, shown, found), events: await itemsOf(tx, inbox, shown) }
     },

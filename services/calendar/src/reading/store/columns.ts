@@ -1,13 +1,11 @@
 /**
- * Columns of an `EventRow` with which dates are found, and not what is written about them: a description alone has up to
- * 64 KB, and a calendar 10,000 events. Of the attendees of an invitation there is the inbox, with its address as `$2`.
+ * Columns with which dates are found, and not what is written about them: a description alone has up to 64 KB, and a calendar
+ * 10,000 events. Of the attendees of an invitation there is the inbox, with its address as `$2`.
  */
-export const OUTLINE = `id, inbox_uid, organization_id, pod_id, kind, '' as title, null::text as description, null::text as location,
-  null::jsonb as metadata, status, all_day, start, timezone, duration_mode, duration_value::float8, start_at, end_at,
-  last_end_at, rule, exdates, rdates, truncate_before, truncated_at, history_before,
+export const OUTLINE = `id, kind, status, all_day, start, timezone, duration_mode, duration_value::float8, start_at, end_at, rule,
+  exdates, rdates, truncate_before, truncated_at, history_before,
   case when source = 'email' then ${ownEntry('attendees')} else '[]'::jsonb end as attendees,
-  uid, sequence, time_sequence, source, organizer_email, origin_message_id, stamped_at, revision, edits_revision, seen_until,
-  take_overs, created_at, updated_at`
+  source, revision, edits_revision`
 
 /**
  * Columns of an `EventRow` that items of lists are made from: without description and metadata, and of attendees only

@@ -1,10 +1,10 @@
 import { CALENDAR_LIMITS } from '@restante/contracts/vocabulary'
 import { type Queryable, sql } from '@restante/service/database'
-import type { BegunDateRow, DateResponseRow, EditRow, EventRow, EventState } from '../../model/rows.ts'
+import type { BegunDateRow, DateResponseRow, EditRow, EventRow, EventState, Schedule } from '../../model/rows.ts'
 import { tooWide, type Window } from '../window/window.ts'
 import { BEGUN, EDIT_OUTLINE, OUTLINE, RESPONSE } from './columns.ts'
 import type { CalendarInbox } from './inbox.ts'
-import { statesOf } from './states.ts'
+import { type DateRows, statesOf } from './states.ts'
 
 /** Edited or begun dates that one answer looks at. A window with more of them is refused. */
 const MOST_ROWS = 100_000
@@ -12,10 +12,57 @@ const DAY = 24 * 60 * 60 * 1_000
 /** A date lies at most so far from its slot in a window: its length, and what separates a zone from UTC. */
 const REACH = CALENDAR_LIMITS.length.date + 2 * DAY
 
+type OutlineRow = Pick<
+  EventRow,
+  | keyof Schedule
+  | 'id'
+  | 'kind'
+  | 'status'
+  | 'start_at'
+  | 'end_at'
+  | 'rule'
+  | 'exdates'
+  | 'rdates'
+  | 'truncate_before'
+  | 'truncated_at'
+  | 'history_before'
+  | 'attendees'
+  | 'source'
+  | 'revision'
+  | 'edits_revision'
+>
+
+const NEVER = new Date(0)
+/** In place of what an outline does not have. */
+const NOT_READ = {
+  inbox_uid: '',
+  organization_id: '',
+  pod_id: '',
+  title: '',
+  description: null,
+  location: null,
+  metadata: null,
+  last_end_at: null,
+  uid: '',
+  sequence: 0,
+  time_sequence: 0,
+  organizer_email: null,
+  origin_message_id: null,
+  stamped_at: null,
+  seen_until: NEVER,
+  take_overs: 0,
+  created_at: NEVER,
+  updated_at: NEVER,
+} satisfies Partial<EventRow>
+
+function outlineOf(row: OutlineRow): EventRow {
+  return { ...NOT_READ, ...row }
+}
+
 type InWindow = [inboxUid: string, address: string, after: Date, before: Date]
 
 // The start of a date that was moved, or that ran before its series was, may lie outside of its series.
-const SERIES = sql<EventRow, InWindow>(
+const SERIES = sql<OutlineRow, InWindow>(
   `select ${OUTLINE} from events
     where inbox_uid = $1 and kind = 'series' and status <> 'cancelled'
       and (start_at < $4 and (last_end_at is null or last_end_at > $3)
@@ -26,11 +73,14 @@ const SERIES = sql<EventRow, InWindow>(
 
 /** The series of a calendar that may have dates within a window, with what is stored of those dates. */
 export async function loadSeries(on: Queryable, inbox: CalendarInbox, window: Window): Promise<EventState[]> {
-  const events = await on.query(SERIES, inbox.uid, inbox.address, window.after, window.before)
-  return withDates(on, inbox, window, events)
+  const [events, dates] = await Promise.all([
+    on.query(SERIES, inbox.uid, inbox.address, window.after, window.before),
+    loadDates(on, OF_CALENDAR, inbox, window),
+  ])
+  return statesOf(events.map(outlineOf), dates)
 }
 
-const ONE_SERIES = sql<EventRow, [inboxUid: string, address: string, id: string]>(
+const ONE_EVENT = sql<OutlineRow, [inboxUid: string, address: string, id: string]>(
   `select ${OUTLINE} from events where inbox_uid = $1 and id = $3`,
 )
 
@@ -41,20 +91,23 @@ export async function loadOutline(
   window: Window,
   id: string,
 ): Promise<EventState | undefined> {
-  const events = await on.query(ONE_SERIES, inbox.uid, inbox.address, id)
-  const [state] = await withDates(on, inbox, window, events)
-  return state
+  const [events, dates] = await Promise.all([
+    on.query(ONE_EVENT, inbox.uid, inbox.address, id),
+    loadDates(on, OF_EVENT, inbox, window, id),
+  ])
+  return statesOf(events.map(outlineOf), dates)[0]
 }
 
-const ONE_OFFS = sql<EventRow, [...InWindow, from: Date]>(
+const ONE_OFFS = sql<OutlineRow, [...InWindow, from: Date]>(
   `select ${OUTLINE} from events
     where inbox_uid = $1 and kind = 'single' and status <> 'cancelled'
       and start_at >= $5 and start_at < $4 and end_at > $3`,
 )
 
 /** The one-off events of a calendar that overlap a window. */
-export function loadOneOffs(on: Queryable, inbox: CalendarInbox, { after, before }: Window): Promise<EventRow[]> {
-  return on.query(ONE_OFFS, inbox.uid, inbox.address, after, before, earliestStart(after))
+export async function loadOneOffs(on: Queryable, inbox: CalendarInbox, { after, before }: Window): Promise<EventRow[]> {
+  const rows = await on.query(ONE_OFFS, inbox.uid, inbox.address, after, before, earliestStart(after))
+  return rows.map(outlineOf)
 }
 
 /** A one-off event that starts earlier has ended before a time. */
@@ -62,46 +115,53 @@ export function earliestStart(time: Date): Date {
   return new Date(time.getTime() - CALENDAR_LIMITS.length.single - DAY)
 }
 
-type OfSeries = [inboxUid: string, address: string, ids: string[]]
-type Within = [after: Date, before: Date, firstSlot: string, lastSlot: string]
+type Slots = readonly [firstSlot: string, lastSlot: string]
 
-const IN_SLOTS = `slot collate "C" between $6 and $7`
-const EDITS = sql<EditRow, [...OfSeries, ...Within]>(
-  `select ${EDIT_OUTLINE} from edits
-    where inbox_uid = $1 and event_id = any($3::uuid[])
-      and (mode = 'future' or ${IN_SLOTS} or start_at < $5 and end_at > $4)
-    order by event_id, slot collate "C" limit ${MOST_ROWS + 1}`,
-)
-const BEGUN_DATES = sql<BegunDateRow, [inboxUid: string, ids: string[], ...Within]>(
-  `select ${BEGUN} from begun_dates
-    where inbox_uid = $1 and event_id = any($2::uuid[])
-      and (slot collate "C" between $5 and $6 or start_at < $4 and end_at > $3)
-    order by event_id, slot collate "C" limit ${MOST_ROWS + 1}`,
-)
-const OWN_RESPONSES = sql<DateResponseRow, [...OfSeries, firstSlot: string, lastSlot: string]>(
-  `select ${RESPONSE} from date_responses
-    where inbox_uid = $1 and email = $2 and event_id = any($3::uuid[]) and slot collate "C" between $4 and $5
-    limit ${MOST_ROWS + 1}`,
-)
+/**
+ * Statements that read what is stored of dates within a window, apart from those of events.
+ * @param filter narrows them further, by a value at the given place.
+ */
+function datesWhere<More extends string[]>(filter: (place: number) => string) {
+  const limit = `limit ${MOST_ROWS + 1}`
+  return {
+    edits: sql<EditRow, [...InWindow, ...Slots, ...More]>(
+      `select ${EDIT_OUTLINE} from edits
+        where inbox_uid = $1 ${filter(7)}
+          and (mode = 'future' or slot collate "C" between $5 and $6 or start_at < $4 and end_at > $3)
+        order by event_id, slot collate "C" ${limit}`,
+    ),
+    begun: sql<BegunDateRow, [inboxUid: string, after: Date, before: Date, ...Slots, ...More]>(
+      `select ${BEGUN} from begun_dates
+        where inbox_uid = $1 ${filter(6)} and (slot collate "C" between $4 and $5 or start_at < $3 and end_at > $2)
+        ${limit}`,
+    ),
+    responses: sql<DateResponseRow, [inboxUid: string, address: string, ...Slots, ...More]>(
+      `select ${RESPONSE} from date_responses
+        where inbox_uid = $1 ${filter(5)} and email = $2 and slot collate "C" between $3 and $4 ${limit}`,
+    ),
+  }
+}
 
-async function withDates(
+const OF_CALENDAR = datesWhere<[]>(() => '')
+const OF_EVENT = datesWhere<[eventId: string]>((place) => `and event_id = $${place}`)
+
+async function loadDates<More extends string[]>(
   on: Queryable,
+  statements: ReturnType<typeof datesWhere<More>>,
   { uid, address }: CalendarInbox,
   { after, before }: Window,
-  events: readonly EventRow[],
-): Promise<EventState[]> {
-  const ids = events.map(({ id }) => id)
-  if (ids.length === 0) return []
+  ...more: More
+): Promise<DateRows> {
   const slots = [dayOf(after.getTime() - REACH), dayOf(before.getTime() + REACH)] as const
   const [edits, begun, responses] = await Promise.all([
-    on.query(EDITS, uid, address, ids, after, before, ...slots),
-    on.query(BEGUN_DATES, uid, ids, after, before, ...slots),
-    on.query(OWN_RESPONSES, uid, address, ids, ...slots),
+    on.query(statements.edits, uid, address, after, before, ...slots, ...more),
+    on.query(statements.begun, uid, after, before, ...slots, ...more),
+    on.query(statements.responses, uid, address, ...slots, ...more),
   ])
   if (Math.max(edits.length, begun.length, responses.length) > MOST_ROWS) {
     throw tooWide('The window has too many changed dates; ask for a narrower one')
   }
-  return statesOf(events, { edits, begun, responses })
+  return { edits, begun, responses }
 }
 
 /** The day of an instant, to compare slots with; years that slots do not have are the nearest that they have. */
