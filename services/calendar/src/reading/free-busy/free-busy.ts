@@ -9,7 +9,7 @@ import { tooWide, type Window } from '../window/window.ts'
 import { type BusySpan, busyTimes } from './busy-times.ts'
 
 /** Dates that one answer is made of, those of all its inboxes together. */
-const MOST_DATES = 200_000
+const MOST_DATES = 50_000
 
 /**
  * When inboxes are busy within a window, in their order. Each inbox is read as it is at one moment.
