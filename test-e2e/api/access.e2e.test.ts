@@ -181,9 +181,9 @@ describe('the running system answers as the route table says', () => {
   }
 })
 
-function refusedAtEdge({ permission }: OperationDefinition, { permitted }: Question, access: Access): boolean {
-  // The owner of apps refuses public keys that hold the permission, and inboxes that only the body names.
-  if (permitted && permission === 'app_connect') return false
+function refusedAtEdge({ id, permission }: OperationDefinition, { permitted }: Question, access: Access): boolean {
+  // The owner of apps refuses public keys that hold the permission; services refuse inboxes that only the body names.
+  if (permitted && (permission === 'app_connect' || id === 'calendars.compareFreeBusy')) return false
   const { code, missing } = access
   return code !== undefined && code !== 'limit_exceeded' && (missing === undefined || AT_EDGE.has(missing))
 }

@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import type { Permission } from '@restante/contracts/access'
 import type { OperationDefinition } from '@restante/contracts/operations'
+import { invite, newEvent, newFeed } from './calendars.ts'
 import { codeFor, mailTo } from './mail.ts'
 import { type Names, newDomainName, newEntries, type TestOrganization, testDelivery } from './organizations.ts'
 import { newUsername } from './tenants.ts'
@@ -70,6 +71,26 @@ const CALLS: Readonly<Record<string, RightCall>> = {
   'apps.authorize': { body: async ({ beginSignIn }) => ({ auth_token: await beginSignIn() }) },
   'accounts.update': { body: () => ({ status: 'enabled' }) },
   'accounts.patch': { body: () => ({ status: 'enabled' }) },
+  'calendars.update': { body: () => ({ timezone: 'Europe/Berlin' }) },
+  'calendars.compareFreeBusy': { body: ({ named }) => ({ inbox_ids: [nameIn(named, 'inbox_id')] }) },
+  'calendars.createFeed': { also: ['calendar_event_read'], body: () => ({}) },
+  'calendars.deleteFeed': {},
+  'calendarFeeds.get': {
+    fresh: async ({ owner, named }) => ({ token: await newFeed(owner, nameIn(named, 'inbox_id')) }),
+  },
+  'calendarEvents.create': {
+    body: () => ({ title: 'Review', start: '2031-03-03T09:00:00', end: '2031-03-03T10:00:00' }),
+  },
+  'calendarEvents.update': { body: () => ({ title: 'Renamed' }) },
+  'calendarEvents.delete': {
+    fresh: async ({ owner, named }) => ({ event_id: await newEvent(owner, nameIn(named, 'inbox_id')) }),
+  },
+  'calendarEvents.respond': {
+    body: () => ({ status: 'accepted', send_reply: false }),
+    fresh: async ({ peer, owner, named, human }) => ({
+      event_id: await invite(peer, owner, nameIn(named, 'inbox_id'), human),
+    }),
+  },
   'webhooks.create': { body: () => ({ url: 'http://127.0.0.1:9/', event_types: ['message.sent'] }) },
   'webhooks.updateHeaders': { body: () => ({ headers: { 'x-tenant': 'one' } }) },
   'webhooks.delete': { fresh: newWebhook },

@@ -111,7 +111,7 @@ export const ERRORS = {
   event_starting: {
     status: 409,
     name: 'ConflictError',
-    retry: true,
+    retry: false,
     message: 'The event is starting at this moment',
     fix: 'Repeat the request in a few seconds.',
   },

@@ -125,8 +125,7 @@ async function admitKeyless(
   peer: string,
 ): Promise<void> {
   if (operation === 'agent.signUp') await limits.admitSignUp(peer)
-  const link = operation === 'calendarFeeds.get' ? params['feed'] : params['token']
-  if (DOWNLOADS.has(operation)) await limits.admitDownload(link ?? '', peer)
+  if (DOWNLOADS.has(operation)) await limits.admitDownload(params['token'] ?? '', peer)
 }
 
 /** The sender of a request, and its address. */

@@ -3,7 +3,7 @@ import { BASE, BYTES, define, group, idParam, VOID } from '../../definition/defi
 import { busyTimes, calendar } from '../../resources/calendar.ts'
 import { timezone } from '../../schemas/calendar.ts'
 import { queryDateTime } from '../../schemas/query.ts'
-import { instant } from '../../schemas/text.ts'
+import { instant, stringList } from '../../schemas/text.ts'
 import { CALENDAR_LIMITS } from '../../vocabulary/calendar.ts'
 import { inboxId } from '../../vocabulary/ids.ts'
 import { TIERS } from '../../vocabulary/tiers.ts'
@@ -63,10 +63,8 @@ export const calendarOperations = group({
     summary: 'Tell when several inboxes are busy, to find a time for a meeting',
     errors: ['forbidden', 'not_found', 'query_range_too_wide'],
     body: z.object({
-      inbox_ids: z
-        .array(z.string().min(1))
-        .min(1)
-        .max(CALENDAR_LIMITS.freeBusyInboxes)
+      inbox_ids: stringList(z.string().min(1), CALENDAR_LIMITS.freeBusyInboxes)
+        .refine((ids) => ids.length > 0, { error: 'Give at least one inbox' })
         .meta({ description: 'Addresses or client_ids of inboxes within the scope of the key.' }),
       after: queryDateTime.optional(),
       before: queryDateTime.optional(),
@@ -109,7 +107,7 @@ export const calendarOperations = group({
     ...BYTES,
     service: 'calendar',
     prefixes: ['organization'],
-    tiers: TIERS,
+    tiers: [],
     authentication: 'none',
     permission: 'any',
     id: 'calendarFeeds.get',
