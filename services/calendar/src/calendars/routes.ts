@@ -4,7 +4,7 @@ import type { Handlers, IfMatch } from '@restante/service/http'
 import { requireInbox } from '@restante/service/identity'
 import { isZoneName } from '../dates/index.ts'
 import { calendarDocument, etagOfCalendar, requireMatch, type ShownCalendar } from '../documents/index.ts'
-import { requireCurrent } from '../take-overs/store.ts'
+import { holdCalendar } from './hold.ts'
 import { findCalendar, type Owner, setTimezone } from './store.ts'
 
 /** A change that finds another one made meanwhile is tried this often (calendar 13.1). */
@@ -24,10 +24,8 @@ export function calendarRoutes({
       if (!isZoneName(body.timezone)) {
         throw invalid(['timezone'], 'Must be a name of the IANA time zone database, such as Europe/Berlin')
       }
-      const owner = { organizationId: caller.organization_id, inbox: requireInbox(caller) }
       const changed = await db.transaction(async (tx) => {
-        await requireCurrent(tx, caller)
-        return update(tx, owner, { timezone: body.timezone, ifMatch })
+        return update(tx, await holdCalendar(tx, caller), { timezone: body.timezone, ifMatch })
       })
       return calendarDocument(changed)
     },

@@ -2,9 +2,8 @@ import { Readable } from 'node:stream'
 import type { Database } from '@restante/service/database'
 import { notFound } from '@restante/service/errors'
 import type { Handlers } from '@restante/service/http'
-import { requireInbox } from '@restante/service/identity'
+import { holdCalendar } from '../calendars/hold.ts'
 import { ensureCalendar } from '../calendars/store.ts'
-import { requireCurrent } from '../take-overs/store.ts'
 import { feedText } from './feed-text.ts'
 import { deleteFeed, findFeed, putFeed } from './store.ts'
 import { hashOf, newToken, tokenIn } from './token.ts'
@@ -29,10 +28,9 @@ const HEADERS = {
 export function feedRoutes({ db, publicUrl }: FeedDeps): Feed {
   return {
     'calendars.createFeed': async ({ caller }) => {
-      const owner = { organizationId: caller.organization_id, inbox: requireInbox(caller) }
       const token = newToken()
       const createdAt = await db.transaction(async (tx) => {
-        await requireCurrent(tx, caller)
+        const owner = await holdCalendar(tx, caller)
         await ensureCalendar(tx, owner)
         return putFeed(tx, owner, { hash: hashOf(token), takeOvers: caller.take_overs ?? 0 })
       })
@@ -40,11 +38,11 @@ export function feedRoutes({ db, publicUrl }: FeedDeps): Feed {
     },
 
     'calendars.deleteFeed': async ({ caller }) => {
-      const { uid } = requireInbox(caller)
       await db.transaction(async (tx) => {
-        await requireCurrent(tx, caller)
-        if (!(await deleteFeed(tx, caller.organization_id, uid))) throw notFound('Feed')
+        const { organizationId, inbox } = await holdCalendar(tx, caller)
+        if (!(await deleteFeed(tx, organizationId, inbox.uid))) throw notFound('Feed')
       })
+      return undefined
     },
 
     'calendarFeeds.get': async ({ params }) => {
