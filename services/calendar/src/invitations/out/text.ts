@@ -12,14 +12,18 @@ export interface Told extends Schedule {
   readonly location: string | null
   /** Of a series as a whole. */
   readonly rule: string | null
+  /** Where its rule would go on. */
+  readonly ends_before: string | null
 }
 
 export function toldEvent(event: EventRow): Told {
-  return { ...event, end: endOf(event), rule: writtenRule(event) }
+  const rule = writtenRule(event)
+  const isTruncated = rule !== event.rule && event.truncate_before !== null
+  return { ...event, end: endOf(event), rule, ends_before: isTruncated ? event.truncate_before : null }
 }
 
 export function toldDate(date: CalendarDate): Told {
-  return { ...date, rule: null }
+  return { ...date, rule: null, ends_before: null }
 }
 
 /** Everything but tabs and line ends. */
@@ -27,11 +31,11 @@ const CONTROL = /[^\P{Cc}\t\n]/gu
 
 /** The text of a mail, for programs that do not read its calendar object, and for people (calendar 14.2). */
 export function textOf(told: Told, first?: string): string {
-  const { title, location, description, rule } = told
+  const { title, location, description, rule, ends_before } = told
   const facts = [
     title,
     `When: ${whenOf(told)}`,
-    ...(rule === null ? [] : [`Repeats: ${repetitionOf(rule)}`]),
+    ...(rule === null ? [] : [`Repeats: ${repetitionOf(rule, ends_before)}`]),
     ...(location === null || location === '' ? [] : [`Where: ${location}`]),
   ]
   const parts = [...(first === undefined ? [] : [first]), facts.join('\n'), ...(description ? [description] : [])]
@@ -68,6 +72,10 @@ function dayOf(wall: string): string {
   return DAY.format(new Date(`${wall.slice(0, 10)}T00:00:00Z`))
 }
 
+function dayBefore(wall: string): string {
+  return DAY.format(Date.parse(`${wall.slice(0, 10)}T00:00:00Z`) - 24 * 60 * 60 * 1_000)
+}
+
 function timeOf(wall: string): string {
   return wall.slice(11, wall.endsWith(':00') ? 16 : undefined)
 }
@@ -83,13 +91,14 @@ const UNITS: Readonly<Record<string, string>> = {
 }
 
 /** How often, without which days: the calendar object has the whole rule. */
-function repetitionOf(rule: string): string {
+function repetitionOf(rule: string, endsBefore: string | null): string {
   const parts = new Map(
     rule.split(';').map((part): [string, string] => [part.split('=')[0] ?? '', part.split('=')[1] ?? '']),
   )
   const unit = UNITS[parts.get('FREQ') ?? ''] ?? ''
   const interval = parts.get('INTERVAL')
   const every = interval === undefined ? `every ${unit}` : `every ${interval} ${unit}s`
+  if (endsBefore !== null) return `${every} until ${dayBefore(endsBefore)}`
   const count = parts.get('COUNT')
   const until = parts.get('UNTIL')
   if (count !== undefined) return `${every}, ${count} times`

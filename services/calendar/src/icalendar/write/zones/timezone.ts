@@ -26,9 +26,11 @@ export function timezoneComponent(name: string, from: Date): Component {
 
 function observanceComponent({ onsets, rule }: Observance): Component {
   const [{ wall, before, after }, ...rest] = onsets
+  // The first is named again: some programs take the start for no change where others are named.
+  const dates = rest.length > 0 ? onsets : []
   const named: Property[] = rule
     ? [['rrule', {}, 'recur', rule]]
-    : rest.map((onset): Property => ['rdate', {}, 'date-time', formatWallTime(onset.wall)])
+    : dates.map((onset): Property => ['rdate', {}, 'date-time', formatWallTime(onset.wall)])
   return [
     after > before ? 'daylight' : 'standard',
     [
