@@ -92,23 +92,25 @@ function isMissing(list: readonly number[], value: number): boolean {
 
 /** The times of a period from `least` on. A year can have millions of times, so that whole days before it are passed over. */
 function* timesOf(
-  { days, times }: Period,
+  { first, offsets, times }: Period,
   positions: readonly number[],
   least: WallTime,
 ): Generator<WallTime, undefined> {
   if (positions.length === 0) {
-    for (const day of days) {
-      if ((day + 1) * DAY_SECONDS <= least) continue
-      for (const time of times) if (day * DAY_SECONDS + time >= least) yield day * DAY_SECONDS + time
+    for (let index = 0; index < offsets.length; index++) {
+      const midnight = (first + (offsets[index] ?? 0)) * DAY_SECONDS
+      if (midnight + DAY_SECONDS <= least) continue
+      for (const time of times) if (midnight + time >= least) yield midnight + time
     }
     return
   }
-  const size = days.length * times.length
+  const size = offsets.length * times.length
   const chosen = positions.map((position) => (position > 0 ? position - 1 : size + position))
   for (const place of [...new Set(chosen)].sort((a, b) => a - b)) {
-    const day = days[Math.floor(place / times.length)]
+    const offset = offsets[Math.floor(place / times.length)]
     const time = times[place % times.length]
-    if (place < 0 || day === undefined || time === undefined) continue
-    if (day * DAY_SECONDS + time >= least) yield day * DAY_SECONDS + time
+    if (place < 0 || offset === undefined || time === undefined) continue
+    const found = (first + offset) * DAY_SECONDS + time
+    if (found >= least) yield found
   }
 }

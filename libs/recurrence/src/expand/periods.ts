@@ -1,11 +1,14 @@
 import { hasDays, type Rule, WEEKDAYS } from '../rule/rule.ts'
 import { DAY_SECONDS, dateOf, dayOf, type WallDay, type WallTime, weekdayOf } from '../wall/wall-time.ts'
+import { AllowedDays, shapeOfYear } from './allowed-days.ts'
 import { DayFilter, lengthOfMonth, lengthOfYear } from './day-filter.ts'
 import { weekStartOf } from './week.ts'
 
 /** One period of a rule: its times are every day with every time of day, in this order. */
 export interface Period {
-  readonly days: readonly WallDay[]
+  readonly first: WallDay
+  /** Its days, from the first one on. */
+  readonly offsets: ArrayLike<number>
   /** Seconds since midnight. */
   readonly times: readonly number[]
 }
@@ -27,7 +30,9 @@ export function periodsOf(rule: Rule, start: WallTime): Periods {
 class DayPeriods implements Periods {
   readonly #rule: Rule
   readonly #filter: DayFilter
+  readonly #allowedDays: AllowedDays
   readonly #start: WallDay
+  readonly #startMonth: number
   readonly #times: readonly number[]
   /**
    * The days that the rule may fall on, from the first of a year or a month, by its shape. Few shapes exist, so that a rule
@@ -38,7 +43,9 @@ class DayPeriods implements Periods {
   constructor(rule: Rule, start: WallTime) {
     this.#rule = rule
     this.#filter = new DayFilter(rule)
+    this.#allowedDays = new AllowedDays(this.#filter)
     this.#start = Math.floor(start / DAY_SECONDS)
+    this.#startMonth = dateOf(this.#start).month
     this.#times = rule.byHour.flatMap((hour) =>
       rule.byMinute.flatMap((minute) => rule.bySecond.map((second) => hour * 3_600 + minute * 60 + second)),
     )
@@ -61,11 +68,29 @@ class DayPeriods implements Periods {
     return Math.max(0, Math.floor(passed / interval))
   }
 
-  read(index: number): Period {
+  read(index: number): Period | number {
+    if (this.#isOutsideMonths(index)) return index + 1
     const [first, length, shape] = this.#range(index * this.#rule.interval)
-    const offsets = (shape === undefined ? undefined : this.#offsets.get(shape)) ?? this.#allowed(first, length)
-    if (shape !== undefined) this.#offsets.set(shape, offsets)
-    return { days: Array.from(offsets, (offset) => first + offset), times: this.#times }
+    if (shape === undefined) return this.#readFew(index, first, length)
+    const offsets = this.#offsets.get(shape) ?? this.#allowed(first, length)
+    this.#offsets.set(shape, offsets)
+    return { first, offsets, times: this.#times }
+  }
+
+  /** Whether a month is certainly not one of the rule. */
+  #isOutsideMonths(index: number): boolean {
+    const { frequency, byMonth, interval } = this.#rule
+    if (frequency !== 'MONTHLY' || byMonth.length === 0) return false
+    return !byMonth.includes(((this.#startMonth - 1 + index * interval) % 12) + 1)
+  }
+
+  /** A day or a week. */
+  #readFew(index: number, first: WallDay, length: number): Period | number {
+    const offsets: number[] = []
+    let day = this.#allowedDays.from(first)
+    if (day >= first + length) return index + Math.ceil((day - first - length + 1) / (length * this.#rule.interval))
+    for (; day < first + length; day = this.#allowedDays.from(day + 1)) offsets.push(day - first)
+    return { first, offsets, times: this.#times }
   }
 
   #allowed(first: WallDay, length: number): Uint16Array {
@@ -83,8 +108,7 @@ class DayPeriods implements Periods {
       case 'YEARLY': {
         const first = dayOf({ year: year + passed, month: 1, day: 1 })
         const length = lengthOfYear(year + passed)
-        // The first days may belong to the last week of the year before, whose number depends on the length of that year.
-        return [first, length, (weekdayOf(first) * 2 + length - 365) * 2 + lengthOfYear(year + passed - 1) - 365]
+        return [first, length, shapeOfYear(year + passed, first)]
       }
       case 'MONTHLY': {
         const months = year * 12 + month - 1 + passed
@@ -101,12 +125,13 @@ class DayPeriods implements Periods {
   }
 }
 
+const ONE_DAY = [0]
 const UNITS = { HOURLY: 3_600, MINUTELY: 60, SECONDLY: 1 } as const
 
 /** Periods that are shorter than a day. */
 class TimePeriods implements Periods {
   readonly #rule: Rule
-  readonly #filter: DayFilter
+  readonly #days: AllowedDays
   readonly #first: WallTime
   readonly #step: number
   readonly #hours: ReadonlySet<number>
@@ -117,7 +142,7 @@ class TimePeriods implements Periods {
     const { frequency, interval } = rule
     const unit = frequency === 'HOURLY' || frequency === 'MINUTELY' ? UNITS[frequency] : UNITS.SECONDLY
     this.#rule = rule
-    this.#filter = new DayFilter(rule)
+    this.#days = new AllowedDays(new DayFilter(rule))
     this.#first = start - (((start % unit) + unit) % unit)
     this.#step = unit * interval
     this.#hours = new Set(rule.byHour)
@@ -136,16 +161,22 @@ class TimePeriods implements Periods {
     const seconds = begin - day * DAY_SECONDS
     const hour = Math.floor(seconds / 3_600)
     const minute = Math.floor(seconds / 60) % 60
-    if (!this.#filter.allows(day)) return this.#from((day + 1) * DAY_SECONDS)
+    const allowed = this.#days.from(day)
+    if (allowed > day) return this.#from(allowed * DAY_SECONDS)
     if (!isGiven(this.#hours, hour)) return this.#from(day * DAY_SECONDS + next(this.#rule.byHour, hour, 24) * 3_600)
     const atHour = hour * 3_600
     if (frequency === 'HOURLY') {
-      return { days: [day], times: byMinute.flatMap((at) => bySecond.map((second) => atHour + at * 60 + second)) }
+      return {
+        first: day,
+        offsets: ONE_DAY,
+        times: byMinute.flatMap((at) => bySecond.map((second) => atHour + at * 60 + second)),
+      }
     }
     if (!isGiven(this.#minutes, minute)) return this.#from(day * DAY_SECONDS + atHour + next(byMinute, minute, 60) * 60)
     const atMinute = atHour + minute * 60
-    if (frequency === 'MINUTELY') return { days: [day], times: bySecond.map((second) => atMinute + second) }
-    if (isGiven(this.#seconds, seconds % 60)) return { days: [day], times: [seconds] }
+    if (frequency === 'MINUTELY')
+      return { first: day, offsets: ONE_DAY, times: bySecond.map((second) => atMinute + second) }
+    if (isGiven(this.#seconds, seconds % 60)) return { first: day, offsets: ONE_DAY, times: [seconds] }
     return this.#from(day * DAY_SECONDS + atMinute + next(bySecond, seconds % 60, 60))
   }
 
