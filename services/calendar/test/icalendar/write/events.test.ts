@@ -4,8 +4,8 @@ import {
   calendarObject,
   dateComponent,
   eventComponent,
-  feedObject,
   seriesComponents,
+  subscribedObject,
   type Writing,
 } from '../../../src/icalendar/write/index.ts'
 import type { EventState } from '../../../src/model/rows.ts'
@@ -167,14 +167,15 @@ describe('a calendar object', () => {
   })
 })
 
-describe('a feed', () => {
+describe('the object of a subscription', () => {
   it('has every event, describes each zone once, and has no method', () => {
     const states = [
       series({ timezone: 'America/New_York' }, { uid: 'a@example.com' }),
       series({ timezone: 'America/New_York' }, { uid: 'b@example.com', status: 'cancelled' }),
       oneOff('2026-03-02T09:00:00', '2026-03-02T09:30:00', { uid: 'c@example.com' }),
     ]
-    const feed = feedObject(states, 'desk@example.com')
+    const components = states.flatMap((state) => seriesComponents(state, writing, all))
+    const feed = subscribedObject('desk@example.com', components)
     expect(feed.match(/^UID:.*$/gm)).toEqual(['UID:a@example.com', 'UID:b@example.com', 'UID:c@example.com'])
     expect(feed.match(/^TZID:.*$/gm)).toEqual(['TZID:America/New_York', 'TZID:Europe/Berlin'])
     expect(feed).not.toContain('METHOD')
