@@ -3,7 +3,7 @@
  * 10,000 events. Of the attendees of an invitation there is the inbox, with its address as `$2`.
  */
 export const OUTLINE = `id, kind, status, all_day, start, timezone, duration_mode, duration_value::float8, start_at, end_at, rule,
-  exdates, rdates, truncate_before, truncated_at, history_before,
+  coalesce(exdates, '{}') as exdates, rdates, truncate_before, truncated_at, history_before,
   case when source = 'email' then ${ownEntry('attendees')} else '[]'::jsonb end as attendees,
   source, revision, edits_revision`
 
@@ -13,13 +13,13 @@ export const OUTLINE = `id, kind, status, all_day, start, timezone, duration_mod
  */
 export const ITEM = `id, inbox_uid, organization_id, pod_id, kind, title, null::text as description, location,
   null::jsonb as metadata, status, all_day, start, timezone, duration_mode, duration_value::float8, start_at, end_at,
-  last_end_at, rule, exdates, rdates, truncate_before, truncated_at, history_before, ${answers('attendees')} as attendees,
+  last_end_at, rule, coalesce(exdates, '{}') as exdates, rdates, truncate_before, truncated_at, history_before, ${answers('attendees')} as attendees,
   uid, sequence, time_sequence, source, organizer_email, origin_message_id, stamped_at, revision, edits_revision, seen_until,
   take_overs, created_at, updated_at`
 
 /** Columns of an `EventRow`. */
 export const FULL = `id, inbox_uid, organization_id, pod_id, kind, title, description, location, metadata, status, all_day, start,
-  timezone, duration_mode, duration_value::float8, start_at, end_at, last_end_at, rule, exdates, rdates, truncate_before,
+  timezone, duration_mode, duration_value::float8, start_at, end_at, last_end_at, rule, coalesce(exdates, '{}') as exdates, rdates, truncate_before,
   truncated_at, history_before, attendees, uid, sequence, time_sequence, source, organizer_email, origin_message_id,
   stamped_at, revision, edits_revision, seen_until, take_overs, created_at, updated_at`
 

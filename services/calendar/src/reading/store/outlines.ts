@@ -75,7 +75,7 @@ const SERIES = sql<OutlineRow, InWindow>(
 export async function loadSeries(on: Queryable, inbox: CalendarInbox, window: Window): Promise<EventState[]> {
   const [events, dates] = await Promise.all([
     on.query(SERIES, inbox.uid, inbox.address, window.after, window.before),
-    loadDates(on, OF_CALENDAR, inbox, window),
+    loadDates(on, inbox, window, null),
   ])
   return statesOf(events.map(outlineOf), dates)
 }
@@ -93,7 +93,7 @@ export async function loadOutline(
 ): Promise<EventState | undefined> {
   const [events, dates] = await Promise.all([
     on.query(ONE_EVENT, inbox.uid, inbox.address, id),
-    loadDates(on, OF_EVENT, inbox, window, id),
+    loadDates(on, inbox, window, id),
   ])
   return statesOf(events.map(outlineOf), dates)[0]
 }
@@ -117,46 +117,36 @@ export function earliestStart(time: Date): Date {
 
 type Slots = readonly [firstSlot: string, lastSlot: string]
 
-/**
- * Statements that read what is stored of dates within a window, apart from those of events.
- * @param filter narrows them further, by a value at the given place.
- */
-function datesWhere<More extends string[]>(filter: (place: number) => string) {
-  const limit = `limit ${MOST_ROWS + 1}`
-  return {
-    edits: sql<EditRow, [...InWindow, ...Slots, ...More]>(
-      `select ${EDIT_OUTLINE} from edits
-        where inbox_uid = $1 ${filter(7)}
-          and (mode = 'future' or slot collate "C" between $5 and $6 or start_at < $4 and end_at > $3)
-        order by event_id, slot collate "C" ${limit}`,
-    ),
-    begun: sql<BegunDateRow, [inboxUid: string, after: Date, before: Date, ...Slots, ...More]>(
-      `select ${BEGUN} from begun_dates
-        where inbox_uid = $1 ${filter(6)} and (slot collate "C" between $4 and $5 or start_at < $3 and end_at > $2)
-        ${limit}`,
-    ),
-    responses: sql<DateResponseRow, [inboxUid: string, address: string, ...Slots, ...More]>(
-      `select ${RESPONSE} from date_responses
-        where inbox_uid = $1 ${filter(5)} and email = $2 and slot collate "C" between $3 and $4 ${limit}`,
-    ),
-  }
-}
+const LIMIT = `limit ${MOST_ROWS + 1}`
+const EDITS = sql<EditRow, [...InWindow, ...Slots, eventId: string | null]>(
+  `select ${EDIT_OUTLINE} from edits
+    where inbox_uid = $1 and ($7::uuid is null or event_id = $7)
+      and (mode = 'future' or slot collate "C" between $5 and $6 or start_at < $4 and end_at > $3)
+    order by event_id, slot collate "C" ${LIMIT}`,
+)
+const BEGUN_DATES = sql<BegunDateRow, [inboxUid: string, after: Date, before: Date, ...Slots, eventId: string | null]>(
+  `select ${BEGUN} from begun_dates
+    where inbox_uid = $1 and ($6::uuid is null or event_id = $6)
+      and (slot collate "C" between $4 and $5 or start_at < $3 and end_at > $2) ${LIMIT}`,
+)
+const OWN_RESPONSES = sql<DateResponseRow, [inboxUid: string, address: string, ...Slots, eventId: string | null]>(
+  `select ${RESPONSE} from date_responses
+    where inbox_uid = $1 and ($5::uuid is null or event_id = $5)
+      and email = $2 and slot collate "C" between $3 and $4 ${LIMIT}`,
+)
 
-const OF_CALENDAR = datesWhere<[]>(() => '')
-const OF_EVENT = datesWhere<[eventId: string]>((place) => `and event_id = $${place}`)
-
-async function loadDates<More extends string[]>(
+/** What is stored of dates within a window, of one event or of all. */
+async function loadDates(
   on: Queryable,
-  statements: ReturnType<typeof datesWhere<More>>,
   { uid, address }: CalendarInbox,
   { after, before }: Window,
-  ...more: More
+  eventId: string | null,
 ): Promise<DateRows> {
   const slots = [dayOf(after.getTime() - REACH), dayOf(before.getTime() + REACH)] as const
   const [edits, begun, responses] = await Promise.all([
-    on.query(statements.edits, uid, address, after, before, ...slots, ...more),
-    on.query(statements.begun, uid, after, before, ...slots, ...more),
-    on.query(statements.responses, uid, address, ...slots, ...more),
+    on.query(EDITS, uid, address, after, before, ...slots, eventId),
+    on.query(BEGUN_DATES, uid, after, before, ...slots, eventId),
+    on.query(OWN_RESPONSES, uid, address, ...slots, eventId),
   ])
   if (Math.max(edits.length, begun.length, responses.length) > MOST_ROWS) {
     throw tooWide('The window has too many changed dates; ask for a narrower one')
