@@ -1,7 +1,5 @@
 import type { Queryable } from '@restante/service/database'
-import { seriesComponents } from '../icalendar/write/index.ts'
-import { written } from '../icalendar/write/jcal.ts'
-import { subscribedObject, zonesOf } from '../icalendar/write/object.ts'
+import { seriesComponents, subscribedObject, written, zonesOf } from '../icalendar/write/index.ts'
 import { loadStates } from '../store/index.ts'
 import { type FeedEvent, type FeedRow, listFeedEvents } from './store.ts'
 
