@@ -1,0 +1,74 @@
+import type { Timers } from '@restante/jobs'
+import type { Outbox } from '@restante/messaging'
+import type { Tx } from '@restante/service/database'
+import { hasCalendarAccess } from '../access/store.ts'
+import { nextBoundary } from '../dates/index.ts'
+import { tellBoundary } from '../events/index.ts'
+import { saveState } from '../store/index.ts'
+import type { CalendarTimers } from '../timers/kinds.ts'
+import { type Due, dueOf } from './due.ts'
+import { planOf } from './plan.ts'
+import { type LockedEvent, lockEvent } from './store.ts'
+import { boundariesSkipped, boundaryLag } from './telemetry.ts'
+
+/** Attempts at once; each is one short transaction. */
+const CONCURRENCY = 16
+const ATTEMPT_MS = 30_000
+const RETRY_MS = 5_000
+/** After so long an event that a change holds is looked at again. */
+const LOCKED_MS = 100
+
+export interface BoundariesOptions {
+  readonly timers: Timers<CalendarTimers>
+  readonly outbox: Outbox
+}
+
+/**
+ * Registers the handler that tells when dates start and end (calendar 17), before the timers start. An event has one timer, due
+ * at its next start or end. An attempt records what has happened and adds the events in one transaction, under the lock of
+ * the event: so each is told once, and a change of the event comes either before or after.
+ */
+export function tellBoundaries({ timers, outbox }: BoundariesOptions): void {
+  const retry = () => new Date(Date.now() + RETRY_MS)
+  const options = { concurrency: CONCURRENCY, attemptMs: ATTEMPT_MS, retry }
+  timers.work('boundary', options, async ({ timer, run, postpone }) => {
+    const told = await run(async (tx) => {
+      const found = await lockEvent(tx, timer.payload.event_id)
+      if (found === undefined) return undefined
+      const now = new Date()
+      if (found === 'locked') {
+        await postpone(tx, new Date(now.getTime() + LOCKED_MS))
+        return undefined
+      }
+      const { due, next } = await tell(tx, outbox, found, now)
+      if (next !== undefined) await postpone(tx, next)
+      return { due, now }
+    })
+    if (told) observe(told.due, told.now)
+  })
+}
+
+/** Records and tells what is due. @returns it, and when something is due next. */
+async function tell(
+  tx: Tx,
+  outbox: Outbox,
+  { state, address }: LockedEvent,
+  now: Date,
+): Promise<{ due: Due; next: Date | undefined }> {
+  const { event } = state
+  const due = dueOf(state, now)
+  const isTold = due.started.length + due.ended.length > 0
+  const hasAccess = !isTold || (await hasCalendarAccess(tx, event.organization_id))
+  const { boundaries, begun } = planOf(state, due, { address, hasAccess, now })
+  const after = { ...state, begun, event: due.more ? event : { ...event, seen_until: now } }
+  await saveState(tx, state, after)
+  for (const { type, ...told } of boundaries) await tellBoundary(tx, outbox, type, { ...told, event, address, at: now })
+  return { due, next: due.more ? now : nextBoundary(after, now) }
+}
+
+function observe({ started, ended, skipped }: Due, now: Date): void {
+  const lag = (at: Date) => Math.max(0, now.getTime() - at.getTime()) / 1_000
+  for (const { start_at } of started) boundaryLag.observe({ boundary: 'start' }, lag(start_at))
+  for (const { end_at } of ended) boundaryLag.observe({ boundary: 'end' }, lag(end_at))
+  boundariesSkipped.inc(skipped.length)
+}

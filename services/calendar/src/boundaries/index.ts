@@ -1,0 +1,1 @@
+export { type BoundariesOptions, tellBoundaries } from './boundaries.ts'
