@@ -10,8 +10,10 @@ export const MOST_STEPS = 10_000
 const END: WallTime = dayOf({ year: 10_000, month: 1, day: 1 }) * DAY_SECONDS
 
 export interface ExpandOptions {
-  /** Times before it are left out. Of a rule without COUNT they are not even looked at. */
+  /** The expansion begins here; what lies before is not looked at, unless the rule has COUNT. */
   readonly from?: WallTime
+  /** The expansion ends here; what lies at it or later is not looked at. */
+  readonly before?: WallTime
   /** Whether a time lies after the UNTIL of the rule, which the zone of the event decides; needed by a rule with UNTIL. */
   readonly isAfterEnd?: (time: WallTime) => boolean
 }
@@ -23,7 +25,7 @@ export interface ExpandOptions {
  * @throws TypeError for a rule with UNTIL without `isAfterEnd`, by which it would never end.
  */
 export function* expand(rule: Rule, start: WallTime, options: ExpandOptions = {}): Generator<WallTime, void> {
-  const { from = start, isAfterEnd } = options
+  const { from = start, before = END, isAfterEnd } = options
   const { count, until } = rule
   if (until !== undefined && isAfterEnd === undefined) throw new TypeError('a rule with UNTIL needs isAfterEnd')
   // Times before it are neither yielded nor counted.
@@ -39,8 +41,9 @@ export function* expand(rule: Rule, start: WallTime, options: ExpandOptions = {}
       continue
     }
     index++
+    if (period.begin >= before) return
     for (const time of timesOf(period, complete.byPosition, least)) {
-      if (time >= END || left === 0 || isAfterEnd?.(time)) return
+      if (time >= before || time >= END || left === 0 || isAfterEnd?.(time)) return
       left--
       idle = 0
       if (time >= from) yield time
@@ -51,7 +54,7 @@ export function* expand(rule: Rule, start: WallTime, options: ExpandOptions = {}
 
 /**
  * The first part of a rule that its start does not satisfy, such as `BYDAY`.
- * @returns undefined when the start is one of the times of the rule.
+ * @returns undefined when the start is one of the times of the rule, apart from its UNTIL, which the zone of the event decides.
  */
 export function failingPart(rule: Rule, start: WallTime): string | undefined {
   const complete = withDefaults(rule, start)
@@ -74,14 +77,15 @@ function isMissing(list: readonly number[], value: number): boolean {
 
 /** The times of a period from `least` on. A year can have millions of times, so that whole days before it are passed over. */
 function* timesOf(
-  { days, times }: Period,
+  { days, base, times }: Period,
   positions: readonly number[],
   least: WallTime,
 ): Generator<WallTime, undefined> {
   if (positions.length === 0) {
     for (const day of days) {
       if ((day + 1) * DAY_SECONDS <= least) continue
-      for (const time of times) if (day * DAY_SECONDS + time >= least) yield day * DAY_SECONDS + time
+      const begin = day * DAY_SECONDS + base
+      for (const time of times) if (begin + time >= least) yield begin + time
     }
     return
   }
@@ -91,6 +95,7 @@ function* timesOf(
     const day = days[Math.floor(place / times.length)]
     const time = times[place % times.length]
     if (place < 0 || day === undefined || time === undefined) continue
-    if (day * DAY_SECONDS + time >= least) yield day * DAY_SECONDS + time
+    const at = day * DAY_SECONDS + base + time
+    if (at >= least) yield at
   }
 }

@@ -5,8 +5,12 @@ import { weekStartOf } from './week.ts'
 
 /** One period of a rule: its times are every day with every time of day, in this order. */
 export interface Period {
+  /** No time of it, nor of a later period, is before this. */
+  readonly begin: WallTime
   readonly days: readonly WallDay[]
-  /** Seconds since midnight. */
+  /** Seconds since midnight from which `times` count. */
+  readonly base: number
+  /** Seconds, shared by all periods of a rule. */
   readonly times: readonly number[]
 }
 
@@ -61,11 +65,21 @@ class DayPeriods implements Periods {
     return Math.max(0, Math.floor(passed / interval))
   }
 
-  read(index: number): Period {
+  read(index: number): Period | number {
     const [first, length, shape] = this.#range(index * this.#rule.interval)
+    const next = shape === undefined ? this.#nextMonth(index, first, length) : undefined
+    if (next !== undefined) return next
     const offsets = (shape === undefined ? undefined : this.#offsets.get(shape)) ?? this.#allowed(first, length)
     if (shape !== undefined) this.#offsets.set(shape, offsets)
-    return { days: offsets.map((offset) => first + offset), times: this.#times }
+    return { begin: first * DAY_SECONDS, days: offsets.map((offset) => first + offset), base: 0, times: this.#times }
+  }
+
+  /** Of a day or a week in months that the rule excludes, the first period that has a day of an allowed one. */
+  #nextMonth(index: number, first: WallDay, length: number): number | undefined {
+    const months = this.#filter
+    if (months.allowsMonth(first) || months.allowsMonth(first + length - 1)) return undefined
+    const days = months.nextMonth(first + length - 1) - first - (length - 1)
+    return index + Math.ceil(days / (length * this.#rule.interval))
   }
 
   #allowed(first: WallDay, length: number): number[] {
@@ -83,8 +97,10 @@ class DayPeriods implements Periods {
       case 'YEARLY': {
         const first = dayOf({ year: year + passed, month: 1, day: 1 })
         const length = lengthOfYear(year + passed)
-        // The first days may belong to the last week of the year before, whose number depends on the length of that year.
-        return [first, length, (weekdayOf(first) * 2 + length - 365) * 2 + lengthOfYear(year + passed - 1) - 365]
+        // The first days may belong to the last week of the year before, and the last days to the first week of the next
+        // one: their numbers depend on the lengths of these years.
+        const [before, after] = [lengthOfYear(year + passed - 1) - 365, lengthOfYear(year + passed + 1) - 365]
+        return [first, length, ((weekdayOf(first) * 2 + length - 365) * 2 + before) * 2 + after]
       }
       case 'MONTHLY': {
         const months = year * 12 + month - 1 + passed
@@ -112,6 +128,7 @@ class TimePeriods implements Periods {
   readonly #hours: ReadonlySet<number>
   readonly #minutes: ReadonlySet<number>
   readonly #seconds: ReadonlySet<number>
+  readonly #times: readonly number[]
 
   constructor(rule: Rule, start: WallTime) {
     const { frequency, interval } = rule
@@ -123,6 +140,12 @@ class TimePeriods implements Periods {
     this.#hours = new Set(rule.byHour)
     this.#minutes = new Set(rule.byMinute)
     this.#seconds = new Set(rule.bySecond)
+    this.#times =
+      frequency === 'HOURLY'
+        ? rule.byMinute.flatMap((minute) => rule.bySecond.map((second) => minute * 60 + second))
+        : frequency === 'MINUTELY'
+          ? rule.bySecond
+          : [0]
   }
 
   at(time: WallTime): number {
@@ -130,22 +153,21 @@ class TimePeriods implements Periods {
   }
 
   read(index: number): Period | number {
-    const { frequency, byMinute, bySecond } = this.#rule
+    const { frequency } = this.#rule
     const begin = this.#first + index * this.#step
     const day = Math.floor(begin / DAY_SECONDS)
     const seconds = begin - day * DAY_SECONDS
     const hour = Math.floor(seconds / 3_600)
     const minute = Math.floor(seconds / 60) % 60
+    if (!this.#filter.allowsMonth(day)) return this.#from(this.#filter.nextMonth(day) * DAY_SECONDS)
     if (!this.#filter.allows(day)) return this.#from((day + 1) * DAY_SECONDS)
     if (!isGiven(this.#hours, hour)) return this.#from(day * DAY_SECONDS + (hour + 1) * 3_600)
-    const atHour = hour * 3_600
-    if (frequency === 'HOURLY') {
-      return { days: [day], times: byMinute.flatMap((at) => bySecond.map((second) => atHour + at * 60 + second)) }
-    }
-    const atMinute = atHour + minute * 60
+    const period = { begin, days: [day], times: this.#times }
+    if (frequency === 'HOURLY') return { ...period, base: hour * 3_600 }
+    const atMinute = hour * 3_600 + minute * 60
     if (!isGiven(this.#minutes, minute)) return this.#from(day * DAY_SECONDS + atMinute + 60)
-    if (frequency === 'MINUTELY') return { days: [day], times: bySecond.map((second) => atMinute + second) }
-    return isGiven(this.#seconds, seconds % 60) ? { days: [day], times: [seconds] } : index + 1
+    if (frequency === 'MINUTELY') return { ...period, base: atMinute }
+    return isGiven(this.#seconds, seconds % 60) ? { ...period, base: seconds } : index + 1
   }
 
   /** The first period that begins at or after a time. */
