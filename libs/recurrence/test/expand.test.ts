@@ -1,4 +1,4 @@
-import { expand, failingPart, formatWallTime, parseRule } from '../src/index.ts'
+import { expand, failingPart, formatWallTime, parseRule, WEEKDAYS } from '../src/index.ts'
 import { at, first, take } from './support.ts'
 
 const rule = (text: string) => parseRule(text, { allDay: false })
@@ -96,6 +96,55 @@ describe('a rule', () => {
 
   it('with UNTIL is not expanded without knowing where it ends', () => {
     expect(() => expand(rule('FREQ=DAILY;UNTIL=20260102T080000Z'), at('2026-01-01T09:00:00')).next()).toThrow(TypeError)
+  })
+
+  it('finds the days of December that belong to a week of the next year, counted from its end', () => {
+    expect(first(4, 'FREQ=YEARLY;BYWEEKNO=-53;BYDAY=MO', '2019-12-30T09:00:00')).toEqual([
+      '2019-12-30T09:00:00',
+      '2025-12-29T09:00:00',
+      '2031-12-29T09:00:00',
+      '2036-12-29T09:00:00',
+    ])
+  })
+
+  it('has the same dates wherever one begins to look, of weeks counted from either end of a year too', () => {
+    for (const weekStart of WEEKDAYS) {
+      for (const week of [1, 52, 53, -1, -52, -53]) {
+        const text = `FREQ=YEARLY;WKST=${weekStart};BYWEEKNO=${week};BYDAY=MO,TU,WE,TH,FR,SA,SU`
+        const start = take(1, expand(rule(text), at('2001-01-01T00:00:00')))[0] ?? 0
+        const dates = take(800, expand(rule(text), start))
+        for (let place = 1; place < dates.length; place += 97) {
+          const from = dates[place] ?? 0
+          const expected = dates.slice(place, place + 50)
+          expect([text, ...take(expected.length, expand(rule(text), start, { from }))]).toEqual([text, ...expected])
+        }
+      }
+    }
+  })
+
+  it('is found again after decades without a date', () => {
+    expect(first(2, 'FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO', '2016-02-29T09:00:00')).toEqual([
+      '2016-02-29T09:00:00',
+      '2044-02-29T09:00:00',
+    ])
+    expect(first(2, 'FREQ=WEEKLY;BYMONTH=2;BYDAY=TU', '2026-02-24T09:00:00')).toEqual([
+      '2026-02-24T09:00:00',
+      '2027-02-02T09:00:00',
+    ])
+    expect(first(2, 'FREQ=HOURLY;INTERVAL=5;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO', '2016-02-29T00:00:00').length).toBe(2)
+  })
+
+  it('is looked at up to an end', () => {
+    const [start, before] = [at('2026-01-01T09:00:00'), at('2026-01-03T09:00:00')]
+    for (const text of ['FREQ=DAILY', 'FREQ=HOURLY;INTERVAL=24', 'FREQ=DAILY;COUNT=9']) {
+      expect([...expand(rule(text), start, { before })].map(formatWallTime)).toEqual([
+        '2026-01-01T09:00:00',
+        '2026-01-02T09:00:00',
+      ])
+    }
+    expect([...expand(rule('FREQ=YEARLY;BYMONTH=1;BYMONTHDAY=1;BYDAY=TH'), start, { from: before, before })]).toEqual(
+      [],
+    )
   })
 
   it('ends with the year 9999', () => {

@@ -3,10 +3,12 @@ import { type DayFilter, lengthOfYear } from './day-filter.ts'
 
 /**
  * The shape of a year: of two years of one shape, each day has the same month, weekday and numbers. The first days may belong to
- * the last week of the year before, whose number depends on the length of that year.
+ * the last week of the year before, and the last days to the first week of the next one: their numbers depend on the lengths
+ * of these years.
  */
 export function shapeOfYear(year: number, first: WallDay): number {
-  return (weekdayOf(first) * 2 + lengthOfYear(year) - 365) * 2 + lengthOfYear(year - 1) - 365
+  const lengths = [year - 1, year, year + 1].map((each) => lengthOfYear(each) - 365)
+  return lengths.reduce((shape, isLeap) => shape * 2 + isLeap, weekdayOf(first))
 }
 
 /** Most rules have a day within a week or two. Only of others a whole year is worth looking at. */

@@ -10,8 +10,10 @@ export const MOST_STEPS = 10_000
 const END: WallTime = dayOf({ year: 10_000, month: 1, day: 1 }) * DAY_SECONDS
 
 export interface ExpandOptions {
-  /** Times before it are left out. Of a rule without COUNT they are not even looked at. */
+  /** The expansion begins here; what lies before is not looked at, unless the rule has COUNT. */
   readonly from?: WallTime
+  /** The expansion ends here; what lies at it or later is not looked at. */
+  readonly before?: WallTime
   /** Whether a time lies after the UNTIL of the rule, which the zone of the event decides; needed by a rule with UNTIL. */
   readonly isAfterEnd?: (time: WallTime) => boolean
 }
@@ -42,7 +44,7 @@ export class Expansion {
   }
 
   /** The times of the rule, as `expand` yields them. */
-  *times({ from = this.#start, isAfterEnd }: ExpandOptions = {}): Generator<WallTime, void> {
+  *times({ from = this.#start, before = END, isAfterEnd }: ExpandOptions = {}): Generator<WallTime, void> {
     const { count, until } = this.#rule
     if (until !== undefined && isAfterEnd === undefined) throw new TypeError('a rule with UNTIL needs isAfterEnd')
     // Times before it are neither yielded nor counted.
@@ -56,8 +58,9 @@ export class Expansion {
         continue
       }
       index++
+      if (period.first * DAY_SECONDS >= before) return
       for (const time of timesOf(period, this.#positions, least)) {
-        if (time >= END || left === 0 || isAfterEnd?.(time)) return
+        if (time >= before || time >= END || left === 0 || isAfterEnd?.(time)) return
         left--
         idle = 0
         if (time >= from) yield time
@@ -69,7 +72,7 @@ export class Expansion {
 
 /**
  * The first part of a rule that its start does not satisfy, such as `BYDAY`.
- * @returns undefined when the start is one of the times of the rule.
+ * @returns undefined when the start is one of the times of the rule, apart from its UNTIL, which the zone of the event decides.
  */
 export function failingPart(rule: Rule, start: WallTime): string | undefined {
   const complete = withDefaults(rule, start)
@@ -92,7 +95,7 @@ function isMissing(list: readonly number[], value: number): boolean {
 
 /** The times of a period from `least` on. A year can have millions of times, so that whole days before it are passed over. */
 function* timesOf(
-  { first, offsets, times }: Period,
+  { first, offsets, base, times }: Period,
   positions: readonly number[],
   least: WallTime,
 ): Generator<WallTime, undefined> {
@@ -100,7 +103,8 @@ function* timesOf(
     for (let index = 0; index < offsets.length; index++) {
       const midnight = (first + (offsets[index] ?? 0)) * DAY_SECONDS
       if (midnight + DAY_SECONDS <= least) continue
-      for (const time of times) if (midnight + time >= least) yield midnight + time
+      const begin = midnight + base
+      for (const time of times) if (begin + time >= least) yield begin + time
     }
     return
   }
@@ -110,7 +114,7 @@ function* timesOf(
     const offset = offsets[Math.floor(place / times.length)]
     const time = times[place % times.length]
     if (place < 0 || offset === undefined || time === undefined) continue
-    const found = (first + offset) * DAY_SECONDS + time
+    const found = (first + offset) * DAY_SECONDS + base + time
     if (found >= least) yield found
   }
 }

@@ -9,7 +9,9 @@ export interface Period {
   readonly first: WallDay
   /** Its days, from the first one on. */
   readonly offsets: ArrayLike<number>
-  /** Seconds since midnight. */
+  /** Seconds since midnight from which its times count. */
+  readonly base: number
+  /** Seconds, the same list for all periods of a rule. */
   readonly times: readonly number[]
 }
 
@@ -74,7 +76,7 @@ class DayPeriods implements Periods {
     if (shape === undefined) return this.#readFew(index, first, length)
     const offsets = this.#offsets.get(shape) ?? this.#allowed(first, length)
     this.#offsets.set(shape, offsets)
-    return { first, offsets, times: this.#times }
+    return { first, offsets, base: 0, times: this.#times }
   }
 
   /** Whether a month is certainly not one of the rule. */
@@ -90,7 +92,7 @@ class DayPeriods implements Periods {
     let day = this.#allowedDays.from(first)
     if (day >= first + length) return index + Math.ceil((day - first - length + 1) / (length * this.#rule.interval))
     for (; day < first + length; day = this.#allowedDays.from(day + 1)) offsets.push(day - first)
-    return { first, offsets, times: this.#times }
+    return { first, offsets, base: 0, times: this.#times }
   }
 
   #allowed(first: WallDay, length: number): Uint16Array {
@@ -137,6 +139,7 @@ class TimePeriods implements Periods {
   readonly #hours: ReadonlySet<number>
   readonly #minutes: ReadonlySet<number>
   readonly #seconds: ReadonlySet<number>
+  readonly #times: readonly number[]
 
   constructor(rule: Rule, start: WallTime) {
     const { frequency, interval } = rule
@@ -148,6 +151,7 @@ class TimePeriods implements Periods {
     this.#hours = new Set(rule.byHour)
     this.#minutes = new Set(rule.byMinute)
     this.#seconds = new Set(rule.bySecond)
+    this.#times = timesWithin(rule)
   }
 
   at(time: WallTime): number {
@@ -165,18 +169,12 @@ class TimePeriods implements Periods {
     if (allowed > day) return this.#from(allowed * DAY_SECONDS)
     if (!isGiven(this.#hours, hour)) return this.#from(day * DAY_SECONDS + next(this.#rule.byHour, hour, 24) * 3_600)
     const atHour = hour * 3_600
-    if (frequency === 'HOURLY') {
-      return {
-        first: day,
-        offsets: ONE_DAY,
-        times: byMinute.flatMap((at) => bySecond.map((second) => atHour + at * 60 + second)),
-      }
-    }
+    const period = { first: day, offsets: ONE_DAY, times: this.#times }
+    if (frequency === 'HOURLY') return { ...period, base: atHour }
     if (!isGiven(this.#minutes, minute)) return this.#from(day * DAY_SECONDS + atHour + next(byMinute, minute, 60) * 60)
     const atMinute = atHour + minute * 60
-    if (frequency === 'MINUTELY')
-      return { first: day, offsets: ONE_DAY, times: bySecond.map((second) => atMinute + second) }
-    if (isGiven(this.#seconds, seconds % 60)) return { first: day, offsets: ONE_DAY, times: [seconds] }
+    if (frequency === 'MINUTELY') return { ...period, base: atMinute }
+    if (isGiven(this.#seconds, seconds % 60)) return { ...period, base: seconds }
     return this.#from(day * DAY_SECONDS + atMinute + next(bySecond, seconds % 60, 60))
   }
 
@@ -184,6 +182,12 @@ class TimePeriods implements Periods {
   #from(time: WallTime): number {
     return Math.ceil((time - this.#first) / this.#step)
   }
+}
+
+/** The times within a period that is shorter than a day, from its beginning. */
+function timesWithin({ frequency, byMinute, bySecond }: Rule): readonly number[] {
+  if (frequency === 'HOURLY') return byMinute.flatMap((minute) => bySecond.map((second) => minute * 60 + second))
+  return frequency === 'MINUTELY' ? bySecond : [0]
 }
 
 function isGiven(list: ReadonlySet<number>, value: number): boolean {

@@ -12,10 +12,16 @@ export interface RuleContext {
   readonly allDay: boolean
 }
 
+/** Longer texts are refused unread. A rule in normal form that has every part once is shorter, unless its lists are long. */
+const MOST_CHARACTERS = 4_096
 const MOST_INTERVAL = 366
 const MOST_COUNT = 10_000
 
 type Parts = ReadonlyMap<string, string>
+
+/** RFC 5545 3.3.10 gives signs only to numbers that can count from the end. */
+const SIGNED = /^[+-]?\d{1,3}$/
+const UNSIGNED = /^\d{1,2}$/
 
 /** Numbers of a list part: from 1 or 0 to `most`, and from the end where `signed`. */
 const LISTS = {
@@ -42,8 +48,8 @@ const KNOWN: ReadonlySet<string> = new Set([
 
 /**
  * Reads the value of an RRULE, with or without the name of the property.
- * @throws InvalidRuleError for anything that RFC 5545 3.3.10 does not allow in an event of this kind. A leap second is
- * taken as no second of an event.
+ * @throws InvalidRuleError for anything that RFC 5545 3.3.10 does not allow in an event of this kind. An event has
+ * no leap second: BYSECOND=60 is refused.
  */
 export function parseRule(text: string, { allDay }: RuleContext): Rule {
   const parts = partsOf(text)
@@ -76,6 +82,9 @@ function missingFrequency(): never {
 }
 
 function partsOf(text: string): Parts {
+  if (text.length > MOST_CHARACTERS) throw new InvalidRuleError(`A rule has at most ${MOST_CHARACTERS} characters`)
+  // Upper case makes ASCII of some other letters, such as a dotless i.
+  if (!/^[!-~]*$/.test(text)) throw new InvalidRuleError('A rule has no blanks, and no characters outside ASCII')
   const parts = new Map<string, string>()
   for (const part of text
     .toUpperCase()
@@ -131,7 +140,8 @@ function numbers(parts: Parts, name: ListPart): number[] {
   const values = given.split(',').map((word) => {
     const value = Number(word)
     const size = Math.abs(value)
-    if (/^[+-]?\d{1,3}$/.test(word) && size >= least && size <= most && (signed || !word.startsWith('-'))) return value
+    const form = signed ? SIGNED : UNSIGNED
+    if (form.test(word) && size >= least && size <= most) return value
     const range = `${least} to ${most}${signed ? ', or the same with a minus' : ''}`
     throw new InvalidRuleError(`Each value of ${name} must be a whole number from ${range}`)
   })

@@ -7,6 +7,7 @@ import type { ServiceClient } from '@restante/service/http'
 import { requireInbox } from '@restante/service/identity'
 import { holdScopes } from '@restante/tenancy'
 import { type Client, findClient } from '../apps/find.ts'
+import { asksOwner } from '../consents/rules.ts'
 import { bindByAgent } from '../transactions/steps.ts'
 import { findByAuthToken, type Transaction } from '../transactions/store.ts'
 import { ownerCovered, recordAgentConsent } from './agent-consent.ts'
@@ -63,12 +64,15 @@ async function findWaiting(db: Database, authToken: string, inbox: CallerInbox):
 
 /** The answer of the first request, to a repeated one. @throws ApiError 400 when the sign-in is bound to others. */
 function boundBefore(transaction: Transaction, caller: Caller, inbox: CallerInbox): Authorized | undefined {
-  const { credential_id, inbox_uid, minted_key_id, approved_at } = transaction
+  const { credential_id, inbox_uid, minted_key_id, api_key_id, approved_at } = transaction
   if (credential_id === null && approved_at === null) return undefined
-  if (credential_id !== caller.credential.id || inbox_uid !== inbox.uid || minted_key_id === null) {
+  // A release that does not know `minted_key_id` stores the key only in `api_key_id`, where an approval by another key
+  // replaces it.
+  const keyId = minted_key_id ?? (approved_at === null ? api_key_id : null)
+  if (credential_id !== caller.credential.id || inbox_uid !== inbox.uid || keyId === null) {
     throw authTokenRefused('The sign-in was authorized by another API key, or for another inbox')
   }
-  return authorized(minted_key_id)
+  return authorized(keyId)
 }
 
 interface Binding {
@@ -86,7 +90,9 @@ async function bind(options: AuthorizeOptions, binding: Binding): Promise<Author
   const ownerHash = acceptDisclosure ? await ownerCovered(gateway, inbox.uid, scopes) : null
   const { apiKeyId, expiresAt } = await pendingKey(db, binding)
   const { organization_id: organizationId, credential } = caller
-  await mintKey(gateway, { apiKeyId, organizationId, inboxUid: inbox.uid, credentialId: credential.id, expiresAt })
+  const sharesOwner = acceptDisclosure && asksOwner(scopes)
+  const placed = { organizationId, inboxUid: inbox.uid }
+  await mintKey(gateway, { apiKeyId, ...placed, credentialId: credential.id, expiresAt, sharesOwner })
   if (await store(options, binding, apiKeyId, ownerHash)) return authorized(apiKeyId)
   // Another request has bound it, or it has ended. The key is needed only if that was the same request, made concurrently.
   const found = await findByAuthToken(db, auth_token)
@@ -118,18 +124,19 @@ function store(
 }
 
 /**
- * The key that this request creates. Its id is computed, so that concurrent requests create one key. If a request dies after
- * creating it, it expires with the time of a link; requests after that compute another id, of a key that lives until the
- * sign-in ends.
+ * The key that this request creates. Its id is computed from the minute, so that requests that run at once create one key,
+ * and a request that is repeated after one that died binds none that is about to expire. Of two keys that were created
+ * around a full minute, one is bound and the other cancelled.
  */
 async function pendingKey(
   db: Database,
   { caller, inbox, transaction }: Binding,
 ): Promise<{ readonly apiKeyId: string; readonly expiresAt: Date }> {
   const ofLink = await linkExpiry(db)
-  const isLast = ofLink >= transaction.expires_at
-  const seed = `sign-in ${transaction.jti} ${caller.credential.id} ${inbox.uid} ${isLast ? 'last' : 'first'}`
-  return { apiKeyId: hashedUuid(seed), expiresAt: isLast ? transaction.expires_at : ofLink }
+  const minute = Math.floor(ofLink.getTime() / 60_000)
+  const seed = `sign-in ${transaction.jti} ${caller.credential.id} ${inbox.uid} ${minute}`
+  const expiresAt = new Date(Math.min(ofLink.getTime(), transaction.expires_at.getTime()))
+  return { apiKeyId: hashedUuid(seed), expiresAt }
 }
 
 function authorized(apiKeyId: string): Authorized {

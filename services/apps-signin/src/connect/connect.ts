@@ -8,6 +8,7 @@ import type { ServiceClient } from '@restante/service/http'
 import type { KeyRing } from '@restante/service/secrets'
 import { holdScopes } from '@restante/tenancy'
 import { type Client, clientOf } from '../apps/find.ts'
+import { asksOwner } from '../consents/rules.ts'
 import { ownerCovered, recordAgentConsent } from './agent-consent.ts'
 import { findConnectable } from './connectable.ts'
 import { cancelKey, mintKey, type NewKey } from './mint.ts'
@@ -62,7 +63,9 @@ async function createLink(
   const { organization_id: organizationId, credential } = caller
   const apiKeyId = claim?.apiKeyId ?? randomUUID()
   const expiresAt = await linkExpiry(db)
-  const key = { apiKeyId, organizationId, inboxUid: inbox.inboxUid, credentialId: credential.id, expiresAt }
+  const sharesOwner = acceptDisclosure && asksOwner(scopes)
+  const placed = { organizationId, inboxUid: inbox.inboxUid }
+  const key = { apiKeyId, ...placed, credentialId: credential.id, expiresAt, sharesOwner }
   await mintOrCancel(gateway, key)
   try {
     return await storeLink(options, { client, inbox, key, ownerHash, acceptDisclosure, claim })

@@ -1,5 +1,8 @@
+import { ApiError } from '@restante/service/errors'
 import type { ServiceClient } from '@restante/service/http'
 import { notMinted } from './refusals.ts'
+
+const OWNER_NOT_SHARED = "The API key lost 'app_share_owner' while the request was running."
 
 export interface NewKey {
   readonly apiKeyId: string
@@ -8,11 +11,14 @@ export interface NewKey {
   /** The bearer key that asks for it. */
   readonly credentialId: string
   readonly expiresAt: Date
+  /** Whether the agent accepts in advance that facts about the owner are shared, which the key must be allowed to. */
+  readonly sharesOwner: boolean
 }
 
 /**
- * Creates a pending sign-in key at the gateway; a repeated call with its id creates nothing.
- * @throws ApiError 403, 404 or 429 when it is refused (apps 2, row 9).
+ * Creates a pending sign-in key at the gateway; a repeated call with its id creates nothing. The gateway decides what the
+ * key may share by the rights that its creator has then.
+ * @throws ApiError 403, 404 or 429 when it is refused (apps 2, rows 7 and 9).
  */
 export async function mintKey(gateway: ServiceClient<'apps-signin'>, key: NewKey): Promise<void> {
   const minted = await gateway.call('gateway.mintSignInKey', {
@@ -23,6 +29,9 @@ export async function mintKey(gateway: ServiceClient<'apps-signin'>, key: NewKey
     expires_at: key.expiresAt.toISOString(),
   })
   if (minted.outcome !== 'minted') throw notMinted(minted)
+  if (!key.sharesOwner || minted.app_share_owner) return
+  await cancelKey(gateway, key.apiKeyId)
+  throw new ApiError('missing_permission', { fix: OWNER_NOT_SHARED })
 }
 
 /**

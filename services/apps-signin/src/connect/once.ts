@@ -41,7 +41,8 @@ export async function answerOnce(
     if (abandoned !== undefined) await cancelKey(gateway, abandoned)
     return await work(claim)
   } catch (error) {
-    await releaseKey(db, claim).catch(() => {})
+    // Nothing can refer to the sign-in key of an answer that was not stored, and no later request would learn of it.
+    if (await releaseKey(db, claim).catch(() => false)) await cancelKey(gateway, claim.apiKeyId)
     throw error
   }
 }

@@ -102,11 +102,14 @@ export async function completeKey(
   if (completed.length === 0) throw keyInProgress()
 }
 
-const RELEASE = sql<never, [organizationId: string, key: string, apiKeyId: string]>(
-  'delete from connect_replays where organization_id = $1 and key = $2 and api_key_id = $3 and answer is null',
+const RELEASE = sql<{ api_key_id: string }, [organizationId: string, key: string, apiKeyId: string]>(
+  'delete from connect_replays where organization_id = $1 and key = $2 and api_key_id = $3 and answer is null returning api_key_id',
 )
 
-/** Frees a key whose request has failed. One whose answer was stored stays: the failure came after the commit. */
-export async function releaseKey(on: Queryable, { organizationId, key, apiKeyId }: Claim): Promise<void> {
-  await on.query(RELEASE, organizationId, key, apiKeyId)
+/**
+ * Frees a key whose request has failed. One whose answer was stored stays: the failure came after the commit.
+ * @returns whether the answer was not stored.
+ */
+export async function releaseKey(on: Queryable, { organizationId, key, apiKeyId }: Claim): Promise<boolean> {
+  return (await on.query(RELEASE, organizationId, key, apiKeyId)).length > 0
 }

@@ -45,6 +45,8 @@ export class FakeGateway {
   readonly calls: { readonly operation: string; readonly request: unknown }[] = []
   /** Answers in place of the usual ones; one that throws is an outage. */
   answers: Partial<Answers> = {}
+  /** Whether agents hold `app_share_owner`, which the keys that they create copy. */
+  sharesOwner = true
   url = ''
 
   readonly #usual: Answers = {
@@ -131,7 +133,7 @@ export class FakeGateway {
       pod_id: inbox.pod_id,
       inbox_uid,
       app_connect: true,
-      app_share_owner: false,
+      app_share_owner: this.sharesOwner,
       created_by,
       expires_at,
     }

@@ -1,11 +1,11 @@
 import type { Database, Tx } from '@restante/service/database'
 import { ApiError, invalid } from '@restante/service/errors'
 import type { Handlers, IfMatch } from '@restante/service/http'
-import { requireInbox } from '@restante/service/identity'
 import { isZoneName } from '../dates/index.ts'
 import { calendarDocument, etagOfCalendar, requireMatch, type ShownCalendar } from '../documents/index.ts'
-import { holdCalendar } from './hold.ts'
-import { findCalendar, type Owner, setTimezone } from './store.ts'
+import type { CalendarOwner } from '../store/index.ts'
+import { holdCalendar, ownerOf } from './owner.ts'
+import { findCalendar, setTimezone } from './store.ts'
 
 /** A change that finds another one made meanwhile is tried this often (calendar 13.1). */
 const ATTEMPTS = 2
@@ -17,8 +17,7 @@ export function calendarRoutes({
   readonly db: Database
 }): Pick<Handlers<'calendar'>, 'calendars.get' | 'calendars.update'> {
   return {
-    'calendars.get': async ({ caller }) =>
-      calendarDocument(await findCalendar(db, { organizationId: caller.organization_id, inbox: requireInbox(caller) })),
+    'calendars.get': async ({ caller }) => calendarDocument(await findCalendar(db, ownerOf(caller))),
 
     'calendars.update': async ({ caller, body, ifMatch }) => {
       if (!isZoneName(body.timezone)) {
@@ -35,7 +34,7 @@ export function calendarRoutes({
 /** @throws ApiError 412 for another revision than `ifMatch` has; 409 when others change it each time. */
 async function update(
   tx: Tx,
-  owner: Owner,
+  owner: CalendarOwner,
   { timezone, ifMatch }: { readonly timezone: string; readonly ifMatch: IfMatch | undefined },
 ): Promise<ShownCalendar> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {

@@ -1,12 +1,6 @@
-import type { CallerInbox } from '@restante/contracts/access'
 import { type Queryable, sql } from '@restante/service/database'
 import { newCalendar, type ShownCalendar } from '../documents/index.ts'
-
-/** The calendar's inbox with its organization. */
-export interface Owner {
-  readonly organizationId: string
-  readonly inbox: CallerInbox
-}
+import type { CalendarOwner } from '../store/index.ts'
 
 const COLUMNS = 'address, timezone, revision, event_count, created_at, updated_at'
 
@@ -15,20 +9,24 @@ const FIND = sql<ShownCalendar, [organizationId: string, inboxUid: string]>(
 )
 
 /** The calendar of an inbox, which need not have a row. It is as old as the inbox. */
-export async function findCalendar(on: Queryable, { organizationId, inbox }: Owner): Promise<ShownCalendar> {
-  const unchanged = newCalendar({ address: inbox.address, created_at: createdAt(inbox) })
-  const [row] = await on.query(FIND, organizationId, inbox.uid)
-  return row === undefined ? unchanged : { ...row, address: inbox.address }
+export async function findCalendar(on: Queryable, owner: CalendarOwner): Promise<ShownCalendar> {
+  const { organizationId, inboxUid, address, createdAt = new Date() } = owner
+  const [row] = await on.query(FIND, organizationId, inboxUid)
+  return row ?? newCalendar({ address, created_at: createdAt })
 }
 
-/** A gateway of an earlier release does not say when an inbox was created. */
-function createdAt({ created_at }: CallerInbox): Date {
-  return created_at === undefined ? new Date() : new Date(created_at)
-}
-
-type Identity = [inboxUid: string, organizationId: string, podId: string, address: string, createdAt: Date]
-
-const SET_TIMEZONE = sql<ShownCalendar, [...Identity, timezone: string, revision: number]>(
+const SET_TIMEZONE = sql<
+  ShownCalendar,
+  [
+    inboxUid: string,
+    organizationId: string,
+    podId: string,
+    address: string,
+    createdAt: Date,
+    timezone: string,
+    revision: number,
+  ]
+>(
   `insert into calendars (inbox_uid, organization_id, pod_id, address, created_at, timezone, revision, updated_at)
    values ($1, $2, $3, $4, $5, $6, $7 + 1, now())
    on conflict (inbox_uid) do update
@@ -40,23 +38,10 @@ const SET_TIMEZONE = sql<ShownCalendar, [...Identity, timezone: string, revision
 /** Sets the time zone of a calendar. @returns undefined when it has another revision by now. */
 export async function setTimezone(
   on: Queryable,
-  owner: Owner,
+  { inboxUid, organizationId, podId, address, createdAt = new Date() }: CalendarOwner,
   { timezone, revision }: { readonly timezone: string; readonly revision: number },
 ): Promise<ShownCalendar | undefined> {
-  const [row] = await on.query(SET_TIMEZONE, ...identityOf(owner), timezone, revision)
+  const identity = [inboxUid, organizationId, podId, address, createdAt] as const
+  const [row] = await on.query(SET_TIMEZONE, ...identity, timezone, revision)
   return row
-}
-
-const ENSURE = sql<never, Identity>(
-  `insert into calendars (inbox_uid, organization_id, pod_id, address, created_at, updated_at)
-   values ($1, $2, $3, $4, $5, $5) on conflict (inbox_uid) do nothing`,
-)
-
-/** Stores the row of a calendar that has none yet. */
-export async function ensureCalendar(on: Queryable, owner: Owner): Promise<void> {
-  await on.query(ENSURE, ...identityOf(owner))
-}
-
-function identityOf({ organizationId, inbox }: Owner): Identity {
-  return [inbox.uid, organizationId, inbox.pod_id, inbox.address, createdAt(inbox)]
 }

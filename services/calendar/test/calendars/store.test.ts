@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { ensureCalendar, findCalendar, type Owner, setTimezone } from '../../src/calendars/store.ts'
+import { findCalendar, setTimezone } from '../../src/calendars/store.ts'
 import { calendarDocument } from '../../src/documents/index.ts'
+import { type CalendarOwner, touchCalendar } from '../../src/store/index.ts'
 import { CalendarRows } from '../reading/rows.ts'
 
 let rows: CalendarRows
@@ -11,16 +12,16 @@ afterAll(() => rows.stop())
 
 const created = '2026-02-03T04:05:06.789Z'
 
-function owner(): Owner {
-  const uid = randomUUID()
-  const inbox = { uid, address: `${uid.slice(0, 8)}@example.com`, pod_id: uid, paused: false, created_at: created }
-  return { organizationId: randomUUID(), inbox }
+function owner(): CalendarOwner {
+  const [inboxUid, organizationId] = [randomUUID(), randomUUID()]
+  const address = `${inboxUid.slice(0, 8)}@example.com`
+  return { inboxUid, organizationId, podId: organizationId, address, createdAt: new Date(created) }
 }
 
 it('shows the calendar of an inbox from its birth on, without a row', async () => {
-  const { organizationId, inbox } = owner()
-  expect(calendarDocument(await findCalendar(rows.db, { organizationId, inbox }))).toEqual({
-    inbox_id: inbox.address,
+  const calendar = owner()
+  expect(calendarDocument(await findCalendar(rows.db, calendar))).toEqual({
+    inbox_id: calendar.address,
     timezone: 'UTC',
     event_count: 0,
     created_at: created,
@@ -32,8 +33,7 @@ it('shows the calendar of an inbox from its birth on, without a row', async () =
 it('shows the same after a row was stored for another reason', async () => {
   const calendar = owner()
   const before = await findCalendar(rows.db, calendar)
-  await ensureCalendar(rows.db, calendar)
-  await ensureCalendar(rows.db, calendar)
+  await rows.db.transaction((tx) => touchCalendar(tx, calendar, 0))
   expect(await findCalendar(rows.db, calendar)).toEqual(before)
 })
 
