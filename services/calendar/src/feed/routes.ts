@@ -2,8 +2,8 @@ import { Readable } from 'node:stream'
 import type { Database } from '@restante/service/database'
 import { notFound } from '@restante/service/errors'
 import type { Handlers } from '@restante/service/http'
-import { holdCalendar } from '../calendars/hold.ts'
-import { ensureCalendar } from '../calendars/store.ts'
+import { holdCalendar } from '../calendars/owner.ts'
+import { touchCalendar } from '../store/index.ts'
 import { feedText } from './feed-text.ts'
 import { deleteFeed, findFeed, putFeed } from './store.ts'
 import { hashOf, newToken, tokenIn } from './token.ts'
@@ -31,7 +31,8 @@ export function feedRoutes({ db, publicUrl }: FeedDeps): Feed {
       const token = newToken()
       const createdAt = await db.transaction(async (tx) => {
         const owner = await holdCalendar(tx, caller)
-        await ensureCalendar(tx, owner)
+        // The feed needs the row of its calendar.
+        await touchCalendar(tx, owner, 0)
         return putFeed(tx, owner, { hash: hashOf(token), takeOvers: caller.take_overs ?? 0 })
       })
       return { url: `${publicUrl}/v0/calendar-feeds/${token}.ics`, created_at: createdAt.toISOString() }
@@ -39,8 +40,8 @@ export function feedRoutes({ db, publicUrl }: FeedDeps): Feed {
 
     'calendars.deleteFeed': async ({ caller }) => {
       await db.transaction(async (tx) => {
-        const { organizationId, inbox } = await holdCalendar(tx, caller)
-        if (!(await deleteFeed(tx, organizationId, inbox.uid))) throw notFound('Feed')
+        const { organizationId, inboxUid } = await holdCalendar(tx, caller)
+        if (!(await deleteFeed(tx, organizationId, inboxUid))) throw notFound('Feed')
       })
       return undefined
     },

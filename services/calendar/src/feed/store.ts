@@ -1,6 +1,6 @@
 import { type Queryable, sql, type Tx } from '@restante/service/database'
 import { hasCalendarAccess } from '../access/store.ts'
-import type { Owner } from '../calendars/store.ts'
+import type { CalendarOwner } from '../store/index.ts'
 
 /** The calendar that a feed shows. */
 export interface FeedRow {
@@ -22,10 +22,10 @@ const PUT = sql<
 /** Stores the feed of a calendar in place of an earlier one. @returns when. */
 export async function putFeed(
   tx: Tx,
-  { organizationId, inbox }: Owner,
+  { organizationId, podId, inboxUid }: CalendarOwner,
   { hash, takeOvers }: { readonly hash: Uint8Array; readonly takeOvers: number },
 ): Promise<Date> {
-  const [row] = await tx.query(PUT, inbox.uid, organizationId, inbox.pod_id, hash, takeOvers)
+  const [row] = await tx.query(PUT, inboxUid, organizationId, podId, hash, takeOvers)
   if (row === undefined) throw new Error('an upsert returns its row')
   return row.created_at
 }

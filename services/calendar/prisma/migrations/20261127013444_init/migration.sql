@@ -34,7 +34,7 @@ CREATE TABLE "events" (
     "end_at" TIMESTAMPTZ(0) NOT NULL,
     "last_end_at" TIMESTAMPTZ(0),
     "rule" TEXT,
-    "exdates" TEXT[] DEFAULT ARRAY[]::TEXT[],
+    "exdates" TEXT[] NOT NULL DEFAULT ARRAY[]::TEXT[],
     "rdates" JSONB NOT NULL DEFAULT '[]',
     "truncate_before" TEXT,
     "truncated_at" TIMESTAMPTZ(3),

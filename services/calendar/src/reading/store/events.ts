@@ -7,12 +7,13 @@ import type {
   EventRow,
   EventState,
 } from '../../model/rows.ts'
-import { BEGUN, CANCELLED, EDIT_FULL, FULL, RESPONSE } from './columns.ts'
+import { selected } from '../../store/columns.ts'
+import { BEGUN } from './columns.ts'
 import type { WantedDate } from './items.ts'
 import { statesOf } from './states.ts'
 
 const EVENTS = sql<EventRow, [inboxUid: string, ids: string[]]>(
-  `select ${FULL} from events where inbox_uid = $1 and id = any($2::uuid[])`,
+  `select ${selected('events')} from events where inbox_uid = $1 and id = any($2::uuid[])`,
 )
 
 /** An event with all that is written about it, and nothing of its dates. */
@@ -24,7 +25,7 @@ export async function loadWholeEvent(on: Queryable, inboxUid: string, id: string
 type Wanted = [inboxUid: string, ids: string[], slots: string[]]
 
 const EDITS = sql<EditRow, Wanted>(
-  `select ${EDIT_FULL} from edits
+  `select ${selected('edits')} from edits
     where inbox_uid = $1 and event_id = any($2::uuid[]) and (mode = 'future' or slot = any($3::text[]))
     order by event_id, slot collate "C"`,
 )
@@ -32,11 +33,11 @@ const BEGUN_DATES = sql<BegunDateRow, Wanted>(
   `select ${BEGUN} from begun_dates where inbox_uid = $1 and event_id = any($2::uuid[]) and slot = any($3::text[])`,
 )
 const RESPONSES = sql<DateResponseRow, Wanted>(
-  `select ${RESPONSE} from date_responses
+  `select ${selected('date_responses')} from date_responses
     where inbox_uid = $1 and event_id = any($2::uuid[]) and slot = any($3::text[])`,
 )
 const CANCELLED_DATES = sql<CancelledDateRow, Wanted>(
-  `select ${CANCELLED} from cancelled_dates
+  `select ${selected('cancelled_dates')} from cancelled_dates
     where inbox_uid = $1 and event_id = any($2::uuid[]) and slot = any($3::text[])`,
 )
 

@@ -1,6 +1,7 @@
 import { type Queryable, sql } from '@restante/service/database'
 import type { BegunDateRow, DateResponseRow, EditRow, EventRow, EventState } from '../../model/rows.ts'
-import { BEGUN, EDIT_ITEM, ITEM, RESPONSE } from './columns.ts'
+import { selected } from '../../store/columns.ts'
+import { BEGUN, EDIT_ITEM, ITEM } from './columns.ts'
 import type { CalendarInbox } from './inbox.ts'
 import { statesOf } from './states.ts'
 
@@ -24,7 +25,7 @@ const BEGUN_DATES = sql<BegunDateRow, Wanted>(
   `select ${BEGUN} from begun_dates where inbox_uid = $1 and event_id = any($2::uuid[]) and slot = any($3::text[])`,
 )
 const OWN_RESPONSES = sql<DateResponseRow, [...Wanted, address: string]>(
-  `select ${RESPONSE} from date_responses
+  `select ${selected('date_responses')} from date_responses
     where inbox_uid = $1 and event_id = any($2::uuid[]) and slot = any($3::text[]) and email = $4`,
 )
 

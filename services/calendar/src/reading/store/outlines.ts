@@ -1,8 +1,9 @@
 import { CALENDAR_LIMITS } from '@restante/contracts/vocabulary'
 import { type Queryable, sql } from '@restante/service/database'
 import type { BegunDateRow, DateResponseRow, EditRow, EventRow, EventState, Schedule } from '../../model/rows.ts'
+import { selected } from '../../store/columns.ts'
 import { tooWide, type Window } from '../window/window.ts'
-import { BEGUN, EDIT_OUTLINE, OUTLINE, RESPONSE } from './columns.ts'
+import { BEGUN, EDIT_OUTLINE, OUTLINE } from './columns.ts'
 import type { CalendarInbox } from './inbox.ts'
 import { type DateRows, statesOf } from './states.ts'
 
@@ -130,7 +131,7 @@ const BEGUN_DATES = sql<BegunDateRow, [inboxUid: string, after: Date, before: Da
       and (slot collate "C" between $4 and $5 or start_at < $3 and end_at > $2) ${LIMIT}`,
 )
 const OWN_RESPONSES = sql<DateResponseRow, [inboxUid: string, address: string, ...Slots, eventId: string | null]>(
-  `select ${RESPONSE} from date_responses
+  `select ${selected('date_responses')} from date_responses
     where inbox_uid = $1 and ($5::uuid is null or event_id = $5)
       and email = $2 and slot collate "C" between $3 and $4 ${LIMIT}`,
 )
