@@ -1,0 +1,8 @@
+export { type Answer, answer } from './answer.ts'
+export type { Cause, EventChange, MailCause, NewEvent } from './cause.ts'
+export { changeEvent, effectOf, isStartMoved } from './change-event.ts'
+export { isStarting } from './due.ts'
+export { type DateEdit, editDate, effectOfEdit } from './edit-date.ts'
+export { movedLists } from './move.ts'
+export { newEvent } from './new-event.ts'
+export { type DateRemoval, isFirstDate, removeDate } from './remove-date.ts'
