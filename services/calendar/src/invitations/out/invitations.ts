@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Caller } from '@restante/contracts/access'
+import type { InternalRequestOf } from '@restante/contracts/internal'
 import type { Schedule, Timers } from '@restante/jobs'
 import { normalizeAddress } from '@restante/mime'
 import { backoff } from '@restante/service/concurrency'
@@ -48,12 +49,20 @@ export class Invitations {
    */
   async charge(caller: Caller, id: string, recipients: readonly string[]): Promise<void> {
     if (recipients.length === 0 || !leavesInbox(caller)) return
-    const request = { id, caller, recipients: [...recipients] }
-    const result = await this.#options.mailSend.call('mail-send.chargeInvitations', request)
+    const result = await this.#count({ id, caller, recipients: [...recipients] })
     if (result.outcome === 'charged') return
     const { message, retry_after: retryAfter, details } = result
     const fix = 'Wait as long as Retry-After says, or change the event without mail; each attendee counts as one send.'
     throw new ApiError('rate_limit_exceeded', { message, retryAfter, details, fix })
+  }
+
+  async #count(request: InternalRequestOf<'mail-send.chargeInvitations'>) {
+    try {
+      return await this.#options.mailSend.call('mail-send.chargeInvitations', request)
+    } catch (error) {
+      if (error instanceof UpstreamRejectedError && error.status === 404) throw new ApiError('calendar_inbox_required')
+      throw error
+    }
   }
 
   /**
