@@ -14,10 +14,10 @@ export type SlotState = 'live' | 'removed' | 'expired' | 'none'
 export function slotState(state: EventState, slot: string, now: Date): SlotState {
   const kept = now.getTime() - CALENDAR_LIMITS.dateKept
   const since = (at: Date, fresh: SlotState): SlotState => (at.getTime() > kept ? fresh : 'expired')
-  const cancelled = state.cancelled.find((row) => row.slot === slot)
-  if (cancelled !== undefined) return since(cancelled.cancelled_at, 'removed')
   const date = dateAt(state, slot)
   if (date !== undefined) return since(date.end_at, 'live')
+  const cancelled = state.cancelled.find((row) => row.slot === slot)
+  if (cancelled !== undefined) return since(cancelled.cancelled_at, 'removed')
   const { truncated_at } = state.event
   if (truncated_at !== null && truncatedDateAt(state, slot) !== undefined) return since(truncated_at, 'removed')
   return wasLongAgo(state, slot, kept) ? 'expired' : 'none'

@@ -1,4 +1,4 @@
-import { dateAt, firstSlotAfter, lastEndOf, nextBoundary, slotState, truncatedDateAt } from '../../src/dates/index.ts'
+import { firstSlotAfter, lastEndOf, nextBoundary, slotState, truncatedDateAt } from '../../src/dates/index.ts'
 import { begun, cancelled, edit, oneOff, series } from './states.ts'
 
 const at = (text: string) => new Date(text)
@@ -97,12 +97,18 @@ describe('the slot of an id', () => {
     ['none', series({ exdates: ['2026-05-10T09:00:00'] }), '2026-05-10T09:00:00'],
     [
       'removed',
-      { ...series(), cancelled: [cancelled('2026-05-10T09:00:00', at('2026-04-20'))] },
+      {
+        ...series({ exdates: ['2026-05-10T09:00:00'] }),
+        cancelled: [cancelled('2026-05-10T09:00:00', at('2026-04-20'))],
+      },
       '2026-05-10T09:00:00',
     ],
     [
       'expired',
-      { ...series(), cancelled: [cancelled('2026-05-10T09:00:00', at('2026-03-20'))] },
+      {
+        ...series({ exdates: ['2026-05-10T09:00:00'] }),
+        cancelled: [cancelled('2026-05-10T09:00:00', at('2026-03-20'))],
+      },
       '2026-05-10T09:00:00',
     ],
     ['removed', truncated(at('2026-04-20')), '2026-04-26T09:00:00'],
@@ -117,7 +123,11 @@ describe('the slot of an id', () => {
     ['none', oneOff('2026-05-03T09:00:00', '2026-05-03T10:00:00'), '2026-05-03T09:00:00'],
   ] as const)('is %s', (expected, state, slot) => {
     expect(slotState(state, slot, now)).toBe(expected)
-    expect(dateAt(state, slot) !== undefined).toBe(slotState(state, slot, at('2026-03-02')) === 'live')
+  })
+
+  it('is live again when a new rule makes it again', () => {
+    const state = { ...series(), cancelled: [cancelled('2026-05-10T09:00:00', at('2026-04-20'))] }
+    expect(slotState(state, '2026-05-10T09:00:00', now)).toBe('live')
   })
 
   it('after the end of a series leads to the date as it would have been', () => {
