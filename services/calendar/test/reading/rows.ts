@@ -71,10 +71,15 @@ export class CalendarRows {
     return this.db.query(sqlUnprepared<never, [string, string]>(text), event.id, JSON.stringify(fields)).then(() => {})
   }
 
-  async #insert(table: string, rows: readonly object[]): Promise<void> {
-    const text = `insert into ${table} select * from jsonb_populate_recordset(null::${table}, $1::jsonb)`
-    await this.db.query(sqlUnprepared<never, [string]>(text), JSON.stringify(rows))
+  #insert(table: string, rows: readonly object[]): Promise<void> {
+    return insertRows(this.db, table, rows)
   }
+}
+
+/** Stores rows as they are. */
+export async function insertRows(db: Database, table: string, rows: readonly object[]): Promise<void> {
+  const text = `insert into ${table} select * from jsonb_populate_recordset(null::${table}, $1::jsonb)`
+  await db.query(sqlUnprepared<never, [string]>(text), JSON.stringify(rows))
 }
 
 export interface TestInbox {
@@ -91,7 +96,8 @@ function shared({ id, inbox_uid, organization_id }: EventRow) {
   return { event_id: id, inbox_uid, organization_id }
 }
 
-function eventRow({ uid, address }: TestInbox, fields: Partial<EventRow> & Pick<EventRow, 'start'>): EventRow {
+/** A row of an event, with what a test says of it. */
+export function eventRow({ uid, address }: TestInbox, fields: Partial<EventRow> & Pick<EventRow, 'start'>): EventRow {
   const id = fields.id ?? randomUUID()
   const { all_day = false, rule = null } = fields
   const schedule = {
