@@ -99,6 +99,7 @@ export type CalendarEvent = z.infer<typeof calendarEvent>
 export const calendarMutation = z
   .object({ event: calendarEvent, operation_id: z.guid().meta({ description: '`event_id` of the event about it.' }) })
   .meta({ id: 'CalendarMutation' })
+export type CalendarMutation = z.infer<typeof calendarMutation>
 
 /** Answer of a deletion: of a whole event, or of dates (calendar 7). */
 export const calendarDeletion = z
@@ -108,6 +109,7 @@ export const calendarDeletion = z
     operation_id: z.guid().optional(),
   })
   .meta({ id: 'CalendarDeletion', description: '`deletion_id` of a whole event; else the cancelled date.' })
+export type CalendarDeletion = z.infer<typeof calendarDeletion>
 
 /** When an inbox is busy, without what with. */
 export const busyTimes = z
