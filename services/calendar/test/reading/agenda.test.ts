@@ -201,3 +201,19 @@ it('shows at once what a change brings into a window that was read before', asyn
   expect(await first('2026-10-05T08:10:00Z')).toBe('2026-10-05T08:00:00')
   expect(await first('2026-10-05T08:40:00Z')).toBe('2026-10-05T09:00:00')
 })
+
+it('shows windows at both ends of what can be asked for', async () => {
+  const inbox = testInbox()
+  await rows.events(
+    inbox,
+    { start: '1900-01-01T00:00:00', title: 'first', rule: 'FREQ=YEARLY' },
+    { start: '9999-12-30T09:00:00', title: 'last' },
+  )
+  expect(await agenda(inbox, { after: new Date('0001-01-01T00:00:00Z') })).toMatchObject({ count: 0 })
+  expect((await walk(inbox, { after: new Date('1899-12-01T00:00:00Z'), limit: 1 })).flatMap(shown)).toEqual([
+    '1900-01-01T00:00:00 first',
+  ])
+  expect((await walk(inbox, { after: new Date('9999-12-01T00:00:00Z'), limit: 1 })).flatMap(shown)).toEqual([
+    '9999-12-30T09:00:00 last',
+  ])
+})
