@@ -92,3 +92,31 @@ it('refuses a window that is too wide with a code of its own, wherever there is 
     })
   }
 })
+
+it('shows what requests have made: a series, a moved date, a cancelled one', async () => {
+  const inbox = calendars.inbox()
+  const body = {
+    title: 'Standup',
+    start: '2099-10-05T09:00:00',
+    end: '2099-10-05T09:15:00',
+    recurrence: { rule: 'FREQ=DAILY' },
+  }
+  const created = await calendars.call('calendarEvents.create', inbox, { body })
+  expect(created.status).toBe(201)
+  const id = created.body.event?.event_id ?? ''
+  const date = (day: string) => ({ params: { event_id: `${id}_t209910${day}T090000` } })
+  const moved = { start: '2099-10-06T12:00:00', end: '2099-10-06T12:30:00' }
+  expect((await calendars.call('calendarEvents.update', inbox, { ...date('06'), body: moved })).status).toBe(200)
+  expect((await calendars.call('calendarEvents.delete', inbox, date('07'))).status).toBe(202)
+  const query = { after: '2099-10-05T00:00:00Z', before: '2099-10-09T00:00:00Z' }
+  const { body: agenda } = await calendars.call('calendarEvents.agenda', inbox, { query })
+  expect(agenda.events?.map(({ start, is_exception }) => `${start} ${is_exception}`)).toEqual([
+    '2099-10-05T09:00:00 false',
+    '2099-10-06T12:00:00 true',
+    '2099-10-08T09:00:00 false',
+  ])
+  const gone = await calendars.call('calendarEvents.get', inbox, date('07'))
+  expect(gone).toMatchObject({ status: 200, body: { status: 'cancelled', kind: 'instance' } })
+  expect(gone.headers.get('etag')).toBe(gone.body['etag'])
+  expect(await calendars.call('calendars.get', inbox)).toMatchObject({ body: { event_count: 1, etag: '"rv-0"' } })
+})
