@@ -1,4 +1,5 @@
 import type { Bench } from '../harness/bench.ts'
+import { calendar } from './calendar.ts'
 import { capacity } from './capacity.ts'
 import { backlog } from './events/backlog.ts'
 import { consumer } from './events/consumer.ts'
@@ -31,5 +32,6 @@ export const benches: readonly Bench[] = [
   backlog,
   stream,
   signin,
+  calendar,
   capacity,
 ]
