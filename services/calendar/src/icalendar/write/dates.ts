@@ -1,16 +1,16 @@
 import type { CalendarDate } from '../../dates/date.ts'
 import { dateAt, datesBetween } from '../../dates/index.ts'
-import type { EditRow, EventState } from '../../model/rows.ts'
+import type { EventState } from '../../model/rows.ts'
 
 const DAY = 24 * 60 * 60 * 1_000
 /** How many days ahead, and how many, dates are written that an edit of all later ones changes (calendar 14.2). */
 const AHEAD = { days: 180, dates: 100 }
 
-/** The dates that edits change alone, in order, as far as `isWritten` says so and the series still has them. */
-export function editedDates({ edits, ...state }: EventState, isWritten: (edit: EditRow) => boolean): CalendarDate[] {
-  return edits
-    .filter((edit) => edit.mode === 'single' && isWritten(edit))
-    .flatMap(({ slot }) => dateAt({ ...state, edits }, slot) ?? [])
+/** The dates that were edited alone, in order, as far as the series still has them. */
+export function editedDates(state: EventState): CalendarDate[] {
+  return state.edits
+    .filter(({ mode }) => mode === 'single')
+    .flatMap(({ slot }) => dateAt(state, slot) ?? [])
     .toSorted((one, other) => one.start_at.getTime() - other.start_at.getTime())
 }
 

@@ -1,3 +1,4 @@
+import type { CalendarDate } from '../../dates/date.ts'
 import type { EditRow, EventState } from '../../model/rows.ts'
 import { editedDates, nextDates } from './dates.ts'
 import { dateComponent, eventComponent, type Writing } from './event.ts'
@@ -12,12 +13,21 @@ const MOST_CHARACTERS = 256 * 1024
 /**
  * A one-off event; or a series, and the dates of it that differ: those that were edited alone, and the next ones of those
  * that were edited from a date on.
+ * @param isWritten edits for which it is false are as if they did not exist.
+ * @param changed the slot of an edit of all later dates, whose dates are written wherever it lies.
  */
-export function seriesComponents(state: EventState, writing: Writing, isWritten: IsWritten): Component[] {
+export function seriesComponents(
+  given: EventState,
+  writing: Writing,
+  isWritten: IsWritten,
+  changed?: string,
+): Component[] {
+  const state = { ...given, edits: given.edits.filter(isWritten) }
   const series = eventComponent(state, writing)
   let left = MOST_CHARACTERS - written(series).length
   const components = [series]
-  for (const component of differingDates(state, writing, isWritten)) {
+  for (const date of differingDates(state, writing.at, changed)) {
+    const component = dateComponent(state, date, writing)
     left -= written(component).length
     if (left < 0) break
     components.push(component)
@@ -25,10 +35,9 @@ export function seriesComponents(state: EventState, writing: Writing, isWritten:
   return components
 }
 
-function* differingDates(state: EventState, writing: Writing, isWritten: IsWritten): Generator<Component, void> {
-  const slots = state.edits.filter((edit) => edit.mode === 'future' && isWritten(edit)).map(({ slot }) => slot)
-  const [first] = slots.toSorted()
-  const later = first === undefined ? [] : nextDates(state, first, writing.at)
-  const dates = new Map([...editedDates(state, isWritten), ...later].map((date) => [date.slot, date]))
-  for (const date of dates.values()) yield dateComponent(state, date, writing)
+function differingDates(state: EventState, at: Date, changed: string | undefined): Iterable<CalendarDate> {
+  const [first] = state.edits.flatMap(({ mode, slot }) => (mode === 'future' ? [slot] : [])).toSorted()
+  const slots = new Set([changed, first].filter((slot) => slot !== undefined))
+  const later = [...slots].flatMap((slot) => nextDates(state, slot, at))
+  return new Map([...editedDates(state), ...later].map((date) => [date.slot, date])).values()
 }

@@ -70,7 +70,7 @@ function laterDatesMails({ slot, before, after, ...writing }: Of<'date'>): Plann
   const date = dateAt(after, slot)
   if (!date) return []
   const written = (edit: EditRow) => wasSent(edit) || (edit.mode === 'future' && edit.slot === slot)
-  const components = seriesComponents(after, writing, written)
+  const components = seriesComponents(after, writing, written, slot)
   const mails = request(after, writing, date.attendees, toldDate(date), components, LATER)
   const removed = missing(dateAt(before, slot)?.attendees ?? [], date.attendees)
   const cancel = (attendees: readonly Attendee[]) =>

@@ -111,6 +111,20 @@ describe('mails about dates', () => {
     expect(more).toHaveLength(99)
   })
 
+  it('have the dates that were changed also where they lie far behind those that were changed before', () => {
+    const before = daily({ attendees: [ann] }, [{ ...edit(slot, 'future', { location: 'Room 2' }), sequence: 3 }])
+    const far = { ...edit('2027-06-01T09:00:00', 'future', { location: 'Room 3' }), sequence: 4 }
+    const silent = edit('2027-06-02T09:00:00', 'single', { title: 'Secret' })
+    const after = { ...before, edits: [...before.edits, far, silent] }
+    const change = { kind: 'date', mode: 'future', slot: far.slot, before, after, ...writing } as const
+    const [mail] = mailsFor(change)
+    const object = mail?.calendar.replaceAll('\r\n ', '')
+    expect(object).toContain('RECURRENCE-ID;TZID=Europe/Berlin:20270601T090000\r\n')
+    expect(object).toContain('RECURRENCE-ID;TZID=Europe/Berlin:20270602T090000\r\n')
+    expect(object).toContain('RECURRENCE-ID;TZID=Europe/Berlin:20260305T090000\r\n')
+    expect(object).not.toContain('Secret')
+  })
+
   it('cancel a date that is taken out of its series', () => {
     const before = daily({ attendees: [ann] })
     const after = daily({ attendees: [ann], exdates: [slot], sequence: 3 })
