@@ -1,10 +1,27 @@
+import { Timers } from '@restante/jobs'
 import { defineService, runService } from '@restante/kit'
+import { tellBoundaries } from './boundaries/index.ts'
 import { configuration } from './config.ts'
+import { Invitations } from './invitations/out/index.ts'
+import { openRoutes } from './open-routes.ts'
+import { openTenancy } from './tenancy/open-tenancy.ts'
+import { ExpirySweeper } from './tenancy/sweeper.ts'
+import type { CalendarTimers } from './timers/kinds.ts'
 
 /** Calendars of inboxes: events, dates that repeat, invitations, starts and ends. */
 export const service = defineService({
   configuration,
-  assemble() {},
+  assemble(kit, config) {
+    const { db, kafka, log, outbox } = kit
+    const timers = kit.use(new Timers<CalendarTimers>({ db, redis: config.redis, log }))
+    const invitations = new Invitations({ db, timers, mailSend: kit.peer('mail-send'), log })
+    invitations.register(timers)
+    tellBoundaries({ timers, outbox })
+    kit.use(new ExpirySweeper({ db, log }))
+    const tenancy = kit.use(openTenancy({ kafka, db, log, timers }))
+    const changing = { db, outbox, timers, invitations, mostEvents: config.mostEvents }
+    openRoutes(kit, config, { changing, tenancy, consumers: [] })
+  },
 })
 
 if (import.meta.main) await runService(service)
