@@ -1,7 +1,7 @@
 import { Zone } from '@restante/recurrence'
 import { wallOf } from '../../dates/wall.ts'
 import { type Component, type Property, written } from './jcal.ts'
-import { timezoneComponent } from './zones/timezone.ts'
+import { timezoneComponent } from './timezone.ts'
 
 const PRODUCT: readonly Property[] = [
   ['prodid', {}, 'text', '-//Restante//Calendar//EN'],

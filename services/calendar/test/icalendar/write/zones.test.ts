@@ -1,7 +1,7 @@
 import { DAY_SECONDS, formatWallTime, Zone } from '@restante/recurrence'
 import ICAL from 'ical.js'
 import { written } from '../../../src/icalendar/write/jcal.ts'
-import { timezoneComponent } from '../../../src/icalendar/write/zones/timezone.ts'
+import { timezoneComponent } from '../../../src/icalendar/write/timezone.ts'
 
 const ZONES = [
   'Europe/Berlin',

@@ -1,6 +1,6 @@
 import { formatWallTime, Zone } from '@restante/recurrence'
-import type { Component, Property } from '../jcal.ts'
-import { type Observance, observancesOf, onsetOf } from './group.ts'
+import type { Component, Property } from './jcal.ts'
+import { type Observance, observancesOf, onsetOf } from './observances.ts'
 
 /** Rules of clocks are looked for so many years from now on, and hold for all later ones. */
 const YEARS = 20
