@@ -1,14 +1,12 @@
 import type { Timers } from '@restante/jobs'
 import type { Outbox } from '@restante/messaging'
 import type { Tx } from '@restante/service/database'
-import { hasCalendarAccess } from '../access/store.ts'
 import { nextBoundary } from '../dates/index.ts'
 import { tellBoundary } from '../events/index.ts'
-import { saveState } from '../store/index.ts'
 import type { CalendarTimers } from '../timers/kinds.ts'
 import { type Due, dueOf } from './due.ts'
 import { planOf } from './plan.ts'
-import { type LockedEvent, lockEvent } from './store.ts'
+import { type LockedEvent, lockEvent, record } from './store.ts'
 import { boundariesSkipped, boundaryLag } from './telemetry.ts'
 
 /** Attempts at once; each is one short transaction. */
@@ -52,18 +50,15 @@ export function tellBoundaries({ timers, outbox }: BoundariesOptions): void {
 async function tell(
   tx: Tx,
   outbox: Outbox,
-  { state, address }: LockedEvent,
+  { state, address, hasAccess }: LockedEvent,
   now: Date,
 ): Promise<{ due: Due; next: Date | undefined }> {
-  const { event } = state
   const due = dueOf(state, now)
-  const isTold = due.started.length + due.ended.length > 0
-  const hasAccess = !isTold || (await hasCalendarAccess(tx, event.organization_id))
-  const { boundaries, begun } = planOf(state, due, { address, hasAccess, now })
-  const after = { ...state, begun, event: due.more ? event : { ...event, seen_until: now } }
-  await saveState(tx, state, after)
+  const { boundaries, begun, ended, after } = planOf(state, due, { address, hasAccess, now })
+  const event = due.more ? state.event : { ...state.event, seen_until: now }
+  await record(tx, event, { begun, ended, seenUntil: event.seen_until })
   for (const { type, ...told } of boundaries) await tellBoundary(tx, outbox, type, { ...told, event, address, at: now })
-  return { due, next: due.more ? now : nextBoundary(after, now) }
+  return { due, next: due.more ? now : nextBoundary({ ...after, event }, now) }
 }
 
 function observe({ started, ended, skipped }: Due, now: Date): void {

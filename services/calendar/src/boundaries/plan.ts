@@ -17,8 +17,12 @@ export interface Boundary {
 /** What is to be recorded, and told, of what is due. */
 export interface Plan {
   readonly boundaries: readonly Boundary[]
-  /** The begun dates of the event afterwards. */
+  /** Dates that have begun. */
   readonly begun: readonly BegunDateRow[]
+  /** Slots of dates that ran and have ended. */
+  readonly ended: readonly string[]
+  /** The event afterwards. */
+  readonly after: EventState
 }
 
 export interface Setting {
@@ -37,8 +41,10 @@ export function planOf(state: EventState, { started, skipped, ended }: Due, sett
   const missed = skipped.map((date) => beginning(state, date, { address, as: 'skipped' }))
   const over = [...ended, ...running.filter((row) => row.state === 'ended')]
   const told = hasAccess ? [...running.map(startOf), ...over.map(endingOf)] : []
-  const begun = state.begun.map((row): BegunDateRow => (ended.includes(row) ? { ...row, state: 'ended' } : row))
-  return { boundaries: told, begun: [...begun, ...running, ...missed] }
+  const begun = [...running, ...missed]
+  const before = state.begun.map((row): BegunDateRow => (ended.includes(row) ? { ...row, state: 'ended' } : row))
+  const slots = ended.map(({ slot }) => slot)
+  return { boundaries: told, begun, ended: slots, after: { ...state, begun: [...before, ...begun] } }
 }
 
 function beginning(

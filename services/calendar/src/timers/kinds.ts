@@ -6,4 +6,6 @@ export interface CalendarTimers {
   readonly 'invitation-out': { readonly mail_id: string }
   /** A received mail has a calendar file; its key is made of inbox and message. */
   readonly 'invitation-in': { readonly inbox_uid: string; readonly message_id: string }
+  /** The instants of the future are computed anew; its key is the version of the time zone data. */
+  readonly 'zone-data': { readonly after: string }
 }
