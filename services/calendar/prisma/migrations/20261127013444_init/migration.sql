@@ -270,6 +270,9 @@ CREATE INDEX "outgoing_mails_inbox_uid_idx" ON "outgoing_mails"("inbox_uid");
 CREATE INDEX "outgoing_mails_organization_id_idx" ON "outgoing_mails"("organization_id");
 
 -- CreateIndex
+CREATE INDEX "outgoing_mails_event_id_recipient_idx" ON "outgoing_mails"("event_id", "recipient");
+
+-- CreateIndex
 CREATE INDEX "invited_inbox_uid_idx" ON "invited"("inbox_uid");
 
 -- CreateIndex

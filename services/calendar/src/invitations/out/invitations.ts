@@ -28,8 +28,8 @@ const CALL_MS = 15_000
 const RETRY = { firstMs: 1_000, longestMs: 60_000 }
 /** Some days of an installation that cannot send. */
 const MOST_ATTEMPTS = 5_000
-/** An earlier mail to the same attendee goes first. */
-const TURN_MS = 500
+/** An earlier mail to the same attendee goes first, and its end makes the next one due. */
+const TURN = { firstMs: 500, longestMs: 60_000 }
 const SUBJECT = 998 - 'Subject: '.length
 
 /** Charges for invitations, and mails them in the background (calendar 14.1). */
@@ -100,7 +100,7 @@ export class Invitations {
         retry: (attempt, error) =>
           error instanceof UpstreamRejectedError ? null : new Date(Date.now() + backoff(attempt, RETRY)),
         givenUp: async (tx, { payload }, error) => {
-          await outgoing.delete(tx, payload.mail_id)
+          await this.#end(tx, payload.mail_id)
           invitationsEnded.inc({ outcome: 'failed' })
           log.error({ err: error, mail: payload.mail_id }, 'invitation mail could not be handed over')
         },
@@ -108,12 +108,17 @@ export class Invitations {
       async ({ timer, run, defer }) => {
         const mail = await outgoing.find(this.#options.db, timer.payload.mail_id)
         if (!mail) return
-        if (!mail.is_next) return defer(new Date(Date.now() + TURN_MS))
+        if (!mail.is_next) return defer(new Date(Date.now() + backoff(timer.attempt, TURN)))
         const outcome = await this.#send(mail)
-        await run((tx) => outgoing.delete(tx, mail.id))
+        await run((tx) => this.#end(tx, mail.id))
         invitationsEnded.inc({ outcome })
       },
     )
+  }
+
+  async #end(tx: Tx, id: string): Promise<void> {
+    const next = await outgoing.delete(tx, id)
+    if (next !== undefined) await this.#options.timers.advance(tx, 'invitation-out', [next])
   }
 
   /** Twice has one effect. */

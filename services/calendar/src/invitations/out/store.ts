@@ -43,7 +43,12 @@ select ${COLUMNS}, not exists (
        and (earlier.created_at, earlier.id) < (mail.created_at, mail.id)) as is_next
   from outgoing_mails as mail where id = $1`)
 
-const DELETE = sql<never, [id: string]>('delete from outgoing_mails where id = $1')
+const DELETE = sql<{ id: string | null }, [id: string]>(`
+with ended as (delete from outgoing_mails where id = $1 returning *)
+select (select mail.id from outgoing_mails as mail
+         where mail.event_id = ended.event_id and mail.recipient = ended.recipient and mail.id <> ended.id
+         order by mail.created_at, mail.id limit 1) as id
+  from ended`)
 
 /** Mails that wait to be handed to mail-send, and who was invited to what. */
 export const outgoing = {
@@ -74,7 +79,9 @@ export const outgoing = {
     return row
   },
 
-  async delete(tx: Tx, id: string): Promise<void> {
-    await tx.query(DELETE, id)
+  /** @returns the next mail that waits for the same recipient about the same event. */
+  async delete(tx: Tx, id: string): Promise<string | undefined> {
+    const [ended] = await tx.query(DELETE, id)
+    return ended?.id ?? undefined
   },
 }
