@@ -83,7 +83,8 @@ export async function editDate(
   const after = edited(before, edit, cause)
   await saveState(tx, before, after)
   await scheduleBoundary(tx, deps.timers, after, cause.at)
-  const isFirst = edit.mode === 'single' && !before.edits.some(({ slot }) => slot === edit.slot)
+  const isNew = edit.mode === 'single' && !before.edits.some(({ slot }) => slot === edit.slot)
+  const isFirst = isNew && edit.isToldAsChange !== true
   await tell(tx, deps, isFirst ? 'calendar.event.created' : 'calendar.event.updated', after, cause, edit)
   return after
 }

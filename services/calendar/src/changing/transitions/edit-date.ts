@@ -16,6 +16,8 @@ export interface DateEdit {
   readonly fields: EditedFields
   /** Attendees are told of it: then its sequence grows (calendar 14.3). */
   readonly isSent?: boolean | undefined
+  /** It is told as a change, also the first one of its date: of a cancellation that was mailed (calendar 15). */
+  readonly isToldAsChange?: boolean | undefined
 }
 
 const TIMES = ['start', 'duration_mode', 'duration_value', 'status'] as const
