@@ -1,6 +1,6 @@
 import { Timers } from '@restante/jobs'
 import { defineService, runService } from '@restante/kit'
-import { tellBoundaries } from './boundaries/index.ts'
+import { tellBoundaries, ZoneData } from './boundaries/index.ts'
 import { configuration } from './config.ts'
 import { createCalendarReader } from './icalendar/read/index.ts'
 import { applyInvitations, arrivalsConsumer } from './invitations/in/index.ts'
@@ -18,7 +18,8 @@ export const service = defineService({
     const timers = kit.use(new Timers<CalendarTimers>({ db, redis: config.redis, log }))
     const invitations = new Invitations({ db, timers, mailSend: kit.peer('mail-send'), log })
     invitations.register(timers)
-    tellBoundaries({ timers, outbox })
+    tellBoundaries({ db, timers, outbox })
+    kit.use(new ZoneData({ db, timers }))
     const reader = createCalendarReader()
     kit.use({ name: 'calendar reader', stop: () => reader.close() })
     const [gateway, mailIngest] = [kit.peer('gateway'), kit.peer('mail-ingest')]

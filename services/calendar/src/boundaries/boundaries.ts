@@ -1,6 +1,6 @@
-import type { Timers } from '@restante/jobs'
+import { SharedEffect, type Timers } from '@restante/jobs'
 import type { Outbox } from '@restante/messaging'
-import type { Tx } from '@restante/service/database'
+import type { Transactional, Tx } from '@restante/service/database'
 import { nextBoundary } from '../dates/index.ts'
 import { tellBoundary } from '../events/index.ts'
 import type { CalendarTimers } from '../timers/kinds.ts'
@@ -9,16 +9,25 @@ import { planOf } from './plan.ts'
 import { type LockedEvent, lockEvent, record } from './store.ts'
 import { boundariesSkipped, boundaryLag } from './telemetry.ts'
 
-/** Attempts at once; each is one short transaction. */
-const CONCURRENCY = 16
+/** Attempts at once. Those that end together share transactions: thousands of events may start at the same minute. */
+const CONCURRENCY = 32
+const TOGETHER = { maxItems: 16, concurrency: 2 }
 const ATTEMPT_MS = 30_000
 const RETRY_MS = 5_000
 /** After so long an event that a change holds is looked at again. */
 const LOCKED_MS = 100
 
 export interface BoundariesOptions {
+  readonly db: Transactional
   readonly timers: Timers<CalendarTimers>
   readonly outbox: Outbox
+}
+
+interface Attempt {
+  readonly eventId: string
+  readonly postpone: (tx: Tx, dueAt: Date) => Promise<void>
+  /** Told in the transaction that was tried last. */
+  told?: { readonly due: Due; readonly now: Date } | undefined
 }
 
 /**
@@ -26,24 +35,32 @@ export interface BoundariesOptions {
  * at its next start or end. An attempt records what has happened and adds the events in one transaction, under the lock of
  * the event: so each is told once, and a change of the event comes either before or after.
  */
-export function tellBoundaries({ timers, outbox }: BoundariesOptions): void {
+export function tellBoundaries({ db, timers, outbox }: BoundariesOptions): void {
   const retry = () => new Date(Date.now() + RETRY_MS)
   const options = { concurrency: CONCURRENCY, attemptMs: ATTEMPT_MS, retry }
-  timers.work('boundary', options, async ({ timer, run, postpone }) => {
-    const told = await run(async (tx) => {
-      const found = await lockEvent(tx, timer.payload.event_id)
-      if (found === undefined) return undefined
-      const now = new Date()
-      if (found === 'locked') {
-        await postpone(tx, new Date(now.getTime() + LOCKED_MS))
-        return undefined
-      }
-      const { due, next } = await tell(tx, outbox, found, now)
-      if (next !== undefined) await postpone(tx, next)
-      return { due, now }
-    })
-    if (told) observe(told.due, told.now)
+  const effect = new SharedEffect<Attempt>(
+    db,
+    async (tx, attempts) => {
+      for (const attempt of attempts) await conclude(tx, outbox, attempt)
+    },
+    TOGETHER,
+  )
+  timers.work('boundary', options, async ({ timer, share, postpone }) => {
+    const attempt: Attempt = { eventId: timer.payload.event_id, postpone }
+    await share(effect, attempt)
+    if (attempt.told) observe(attempt.told.due, attempt.told.now)
   })
+}
+
+async function conclude(tx: Tx, outbox: Outbox, attempt: Attempt): Promise<void> {
+  attempt.told = undefined
+  const found = await lockEvent(tx, attempt.eventId)
+  if (found === undefined) return
+  const now = new Date()
+  if (found === 'locked') return attempt.postpone(tx, new Date(now.getTime() + LOCKED_MS))
+  const { due, next } = await tell(tx, outbox, found, now)
+  if (next !== undefined) await attempt.postpone(tx, next)
+  attempt.told = { due, now }
 }
 
 /** Records and tells what is due. @returns it, and when something is due next. */

@@ -27,7 +27,7 @@ export class BoundaryProcess {
       pollMs: 50,
       drainMs: 2_000,
     })
-    tellBoundaries({ timers: this.timers, outbox: new Outbox({ db: this.db, service: 'calendar' }) })
+    tellBoundaries({ db: this.db, timers: this.timers, outbox: new Outbox({ db: this.db, service: 'calendar' }) })
   }
 
   async stop(): Promise<void> {
