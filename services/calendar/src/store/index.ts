@@ -5,7 +5,6 @@ export {
   type CreateKey,
   findCreateKey,
   findDeletion,
-  type StoredDeletion,
 } from './keys.ts'
-export { findByUid, inboxOfEvent, type LoadOptions, loadEvent, loadState, loadStates } from './load.ts'
+export { findByUid, loadEvent, loadState, loadStates } from './load.ts'
 export { deleteEventRow, saveState } from './save.ts'

@@ -14,7 +14,6 @@ const EVENTS = sql<EventRow, Of>(
 const BY_UID = sql<{ id: string }, [inboxUid: string, uid: string]>(
   'select id from events where inbox_uid = $1 and uid = $2',
 )
-const INBOX_OF = sql<{ inbox_uid: string }, [eventId: string]>('select inbox_uid from events where id = $1')
 
 const EDITS = sql<EditRow, Of>(
   `select ${selected('edits')} from edits where inbox_uid = $1 and event_id = any($2::uuid[])
@@ -71,11 +70,6 @@ export async function loadStates(on: Queryable, inboxUid: string, ids: readonly 
 /** The id of the event of a calendar that has an iCalendar UID. */
 export async function findByUid(on: Queryable, inboxUid: string, uid: string): Promise<string | undefined> {
   return (await on.query(BY_UID, inboxUid, uid))[0]?.id
-}
-
-/** The inbox that an event belongs to, for work that knows only the event. */
-export async function inboxOfEvent(on: Queryable, eventId: string): Promise<string | undefined> {
-  return (await on.query(INBOX_OF, eventId))[0]?.inbox_uid
 }
 
 async function withDates(on: Queryable, inboxUid: string, events: readonly EventRow[]): Promise<EventState[]> {

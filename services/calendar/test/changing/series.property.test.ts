@@ -13,7 +13,7 @@ import { dateAt, datesBetween, slotState } from '../../src/dates/index.ts'
 import { etagOfDate, etagOfEvent } from '../../src/documents/index.ts'
 import type { EditedFields, EventState } from '../../src/model/rows.ts'
 
-const SEQUENCES = 300
+const SEQUENCES = 40
 const STEPS = 14
 const NOW = new Date('2029-12-01T00:00:00Z')
 const WINDOW = {
@@ -29,7 +29,7 @@ function randomOf(seed: number): (below: number) => number {
   let state = seed * 2_654_435_761 + 1
   return (below) => {
     state = (Math.imul(state ^ (state >>> 15), 2_246_822_519) + 3_266_489_917) >>> 0
-    return (state ^ (state >>> 13)) % below
+    return ((state ^ (state >>> 13)) >>> 0) % below
   }
 }
 
