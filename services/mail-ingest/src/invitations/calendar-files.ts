@@ -25,7 +25,7 @@ export async function calendarFiles(source: FileSource, { inbox_uid, message_id 
     store.message(source.db, inbox_uid, message_id),
     deletedAmong(source.db, [inbox_uid]),
   ])
-  if (!message || message.direction !== 'received' || deleted.size > 0) return {}
+  if (message?.direction !== 'received' || deleted.size > 0) return {}
   const attached = message.attachments.filter(isCalendar)
   const readable = attached.filter(({ size }) => size <= CALENDAR_LIMITS.file)
   const files = await contentsOf(source, message, readable.slice(0, MOST_FILES))

@@ -3,6 +3,8 @@ import type { ReadAttendee, ReadEvent } from './read-file.ts'
 import type { TimeReader } from './times.ts'
 import { UnreadableError } from './unreadable-error.ts'
 
+/** The library counts them from Sunday, as 1. */
+const WEEKDAYS = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA']
 const MOST_SEQUENCE = 2 ** 31 - 2
 const STATUSES = { TENTATIVE: 'tentative', CANCELLED: 'cancelled' } as const
 const ANSWERS = { ACCEPTED: 'accepted', DECLINED: 'declined', TENTATIVE: 'tentative' } as const
@@ -54,7 +56,7 @@ function ruleOf(component: Component): string | undefined {
   const parts = rule[3]
   if (others.length > 0 || typeof parts !== 'object' || parts === null) throw new UnreadableError('invalid_event')
   return Object.entries(parts)
-    .map(([name, value]) => `${name.toUpperCase()}=${String(value)}`)
+    .map(([name, value]) => `${name.toUpperCase()}=${name === 'wkst' ? WEEKDAYS[Number(value) - 1] : String(value)}`)
     .join(';')
 }
 

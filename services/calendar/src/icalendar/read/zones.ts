@@ -24,8 +24,7 @@ function named(given: string): string | undefined {
   if (name.length > 200) return undefined
   if (isZoneName(name)) return name
   if (MICROSOFT_UTC.test(name)) return 'UTC'
-  const windows =
-    windowsZones.IANA_ALIAS_MAP && windowsZones.findIana(name as Parameters<typeof windowsZones.findIana>[0])
+  const windows = windowsZones.findIana(name as Parameters<typeof windowsZones.findIana>[0])
   const [first] = windows ?? []
   if (first !== undefined && isZoneName(first)) return first
   const segments = name.split('/')

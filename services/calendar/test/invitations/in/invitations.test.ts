@@ -129,7 +129,7 @@ describe('received invitations', () => {
     await arrive(inbox, request(usual(inbox, 'a')))
     const [created] = await eventsOf(inbox)
     const body = { status: 'accepted', send_reply: false }
-    await fixture.call('calendarEvents.respond', inbox, { params: { event_id: created.event_id }, body })
+    await fixture.call('calendarEvents.respond', inbox, { params: { event_id: created?.event_id ?? '' }, body })
     await arrive(
       inbox,
       request({ ...usual(inbox, 'a'), DTSTAMP: '20261001T090000Z', SUMMARY: 'Dinner', LOCATION: 'Here' }),
@@ -138,14 +138,17 @@ describe('received invitations', () => {
     await arrive(inbox, request({ ...usual(inbox, 'a'), SEQUENCE: '2', DTEND: '20271007T110000Z' }))
     const [moved] = await eventsOf(inbox)
     expect(moved).toMatchObject({
-      event_id: created.event_id,
+      event_id: created?.event_id,
       response_status: 'needs_action',
       sequence: 2,
       title: 'Lunch',
     })
-    expect(moved.location).toBeUndefined()
-    const events = fixture.publicEvents(inbox).map(({ event_type }) => event_type)
-    expect(events.slice(0, 2)).toEqual(['calendar.event.created', 'calendar.event.responded'])
+    expect(moved?.location).toBeUndefined()
+    const types = () =>
+      fixture.publicEvents(inbox).flatMap(({ event_type }) => (event_type === undefined ? [] : [event_type]))
+    const told = ['created', 'responded', 'updated', 'updated'].map((name) => `calendar.event.${name}`)
+    await waitFor(async () => types().length >= told.length, { what: 'the events' })
+    expect(types()).toEqual(told)
   })
 
   it('change one date, and cancel one, and the whole series', async () => {
@@ -173,7 +176,7 @@ describe('received invitations', () => {
       async () => fixture.publicEvents(inbox).find((payload) => payload['message_id'] === message_id),
       { what: 'the event' },
     )
-    expect(applied).toMatchObject({ calendar_event_id: event.event_id, inbox_uid: inbox.inbox_uid })
+    expect(applied).toMatchObject({ calendar_event_id: event?.event_id, inbox_uid: inbox.inbox_uid })
   })
 })
 
@@ -238,8 +241,8 @@ describe('invitations that must change nothing', () => {
     const eve = { ...changed, SEQUENCE: '9', ORGANIZER: 'mailto:eve@evil.test' }
     await arrive(inbox, request(eve), { from: 'eve@evil.test' })
     await arrive(inbox, cancel(eve), { from: 'eve@evil.test' })
-    await arrive(inbox, request({ ...changed, UID: own.uid, SEQUENCE: '9' }))
-    await arrive(inbox, cancel({ ...changed, UID: own.uid, SEQUENCE: '9' }))
+    await arrive(inbox, request({ ...changed, UID: own?.uid ?? '', SEQUENCE: '9' }))
+    await arrive(inbox, cancel({ ...changed, UID: own?.uid ?? '', SEQUENCE: '9' }))
     await arrive(inbox, request({ ...changed, SEQUENCE: '9' }), { from: 'forwarder@customer.test' })
     expect(await eventsOf(inbox)).toEqual(before)
   })
@@ -254,7 +257,7 @@ describe('invitations that must change nothing', () => {
     await arrive(inbox, calendarFile('REQUEST', ...Array.from({ length: 500 }, () => zones), event))
     const [found] = await eventsOf(inbox)
     expect(found).toMatchObject({ attendee_count: 100, response_status: 'needs_action' })
-    expect(found.title).toHaveLength(1_000)
+    expect(found?.title).toHaveLength(1_000)
   })
 })
 
@@ -280,35 +283,43 @@ describe('received answers', () => {
   it('change the status of the attendee, of all dates or of one', async () => {
     const inbox = fixture.inbox()
     const own = await invite(inbox)
-    await arrive(inbox, reply(own.uid, 'ACCEPTED'), { from: 'Ada@customer.test' })
-    const after = await read(inbox, own.event_id)
+    await arrive(inbox, reply(own?.uid ?? '', 'ACCEPTED'), { from: 'Ada@customer.test' })
+    const after = await read(inbox, own?.event_id ?? '')
     expect(after.attendees).toMatchObject([
       { status: 'accepted', comment: 'On my way', responded_at: '2026-10-01T08:00:00.000Z' },
     ])
     expect(after).toMatchObject({ sequence: 0, resource_revision: 1 })
-    await arrive(inbox, reply(own.uid, 'DECLINED', { 'RECURRENCE-ID': '20271008T090000Z' }), {
+    await arrive(inbox, reply(own?.uid ?? '', 'DECLINED', { 'RECURRENCE-ID': '20271008T090000Z' }), {
       from: 'ada@customer.test',
     })
-    expect((await read(inbox, `${own.event_id}_t20271008T090000`)).attendees[0].status).toBe('declined')
-    expect((await read(inbox, `${own.event_id}_t20271009T090000`)).attendees[0].status).toBe('accepted')
+    expect(await read(inbox, `${own?.event_id}_t20271008T090000`)).toMatchObject({
+      attendees: [{ status: 'declined' }],
+    })
+    expect(await read(inbox, `${own?.event_id}_t20271009T090000`)).toMatchObject({
+      attendees: [{ status: 'accepted' }],
+    })
   })
 
   it('change nothing of strangers, for others, replayed, or about earlier times', async () => {
     const inbox = fixture.inbox()
     const own = await invite(inbox)
-    await arrive(inbox, reply(own.uid, 'ACCEPTED'), { from: 'ada@customer.test' })
-    const before = await read(inbox, own.event_id)
-    await arrive(inbox, reply(own.uid, 'DECLINED', { DTSTAMP: '20261002T080000Z' }, 'eve@evil.test'), {
+    await arrive(inbox, reply(own?.uid ?? '', 'ACCEPTED'), { from: 'ada@customer.test' })
+    const before = await read(inbox, own?.event_id ?? '')
+    await arrive(inbox, reply(own?.uid ?? '', 'DECLINED', { DTSTAMP: '20261002T080000Z' }, 'eve@evil.test'), {
       from: 'eve@evil.test',
     })
-    await arrive(inbox, reply(own.uid, 'DECLINED', { DTSTAMP: '20261002T080000Z' }), { from: 'eve@evil.test' })
-    await arrive(inbox, reply(own.uid, 'DECLINED', { DTSTAMP: '20260901T080000Z' }), { from: 'ada@customer.test' })
-    await arrive(inbox, reply(own.uid, 'ACCEPTED'), { from: 'ada@customer.test' })
+    await arrive(inbox, reply(own?.uid ?? '', 'DECLINED', { DTSTAMP: '20261002T080000Z' }), { from: 'eve@evil.test' })
+    await arrive(inbox, reply(own?.uid ?? '', 'DECLINED', { DTSTAMP: '20260901T080000Z' }), {
+      from: 'ada@customer.test',
+    })
+    await arrive(inbox, reply(own?.uid ?? '', 'ACCEPTED'), { from: 'ada@customer.test' })
     await arrive(inbox, reply('other', 'DECLINED', { DTSTAMP: '20261002T080000Z' }), { from: 'ada@customer.test' })
-    expect(await read(inbox, own.event_id)).toEqual(before)
+    expect(await read(inbox, own?.event_id ?? '')).toEqual(before)
     const moved = { start: '2027-10-07T10:00:00', end: '2027-10-07T11:00:00' }
-    await fixture.call('calendarEvents.update', inbox, { params: { event_id: own.event_id }, body: moved })
-    await arrive(inbox, reply(own.uid, 'DECLINED', { DTSTAMP: '20261002T080000Z' }), { from: 'ada@customer.test' })
-    expect((await read(inbox, own.event_id)).attendees[0].status).toBe('accepted')
+    await fixture.call('calendarEvents.update', inbox, { params: { event_id: own?.event_id ?? '' }, body: moved })
+    await arrive(inbox, reply(own?.uid ?? '', 'DECLINED', { DTSTAMP: '20261002T080000Z' }), {
+      from: 'ada@customer.test',
+    })
+    expect(await read(inbox, own?.event_id ?? '')).toMatchObject({ attendees: [{ status: 'accepted' }] })
   })
 })
