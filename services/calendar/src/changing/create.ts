@@ -3,9 +3,9 @@ import type { Caller } from '@restante/contracts/access'
 import { type CreateEventBody, Replayed } from '@restante/contracts/operations'
 import { ApiError, notFound } from '@restante/service/errors'
 import { requireInbox } from '@restante/service/identity'
+import { holdCalendar } from '../calendars/owner.ts'
 import { eventDocument } from '../documents/index.ts'
 import { addCreateKey, type CreateKey, findCreateKey, loadState, timezoneOf } from '../store/index.ts'
-import { requireCurrent } from '../take-overs/store.ts'
 import { hashOfBody, readNewEvent } from './rules/new-fields.ts'
 import { addressesOf, type ChangingDeps, causeOf, mailChange } from './run-change.ts'
 import { createEvent as storeEvent } from './writes.ts'
@@ -29,7 +29,7 @@ export async function createEvent(deps: ChangingDeps, caller: Caller, body: Crea
   if (isSent) await invitations.charge(caller, operationId, addressesOf(caller, fields.attendees))
   const created = await db
     .transaction(async (tx) => {
-      await requireCurrent(tx, caller)
+      await holdCalendar(tx, caller, isSent)
       const cause = causeOf(caller, operationId, new Date())
       const state = await storeEvent(tx, deps, { ...fields, ...placeOf(caller) }, cause)
       if (clientId !== undefined && hash !== undefined) {

@@ -2,10 +2,10 @@ import type { Caller } from '@restante/contracts/access'
 import type { Database, Tx } from '@restante/service/database'
 import { ApiError, notFound } from '@restante/service/errors'
 import { requireInbox } from '@restante/service/identity'
+import { holdCalendar } from '../calendars/owner.ts'
 import { type Invitations, leavesInbox, mailedAttendees, mailsFor, type SentChange } from '../invitations/out/index.ts'
 import type { EventState } from '../model/rows.ts'
 import { loadState } from '../store/index.ts'
-import { requireCurrent } from '../take-overs/store.ts'
 import type { Cause, WriteDeps } from './writes.ts'
 
 export interface ChangingDeps extends WriteDeps {
@@ -48,7 +48,7 @@ export async function runChange<Result>(
     const seen = isSent ? required(await loadState(db, uid, eventId)) : undefined
     if (seen) await invitations.charge(caller, operationId, prepare(seen, new Date()).recipients)
     const done = await db.transaction(async (tx) => {
-      await requireCurrent(tx, caller)
+      await holdCalendar(tx, caller, isSent)
       const state = required(await loadState(tx, uid, eventId, { lock: true }))
       if (seen && !isSame(seen, state)) return undefined
       return { result: await prepare(state, new Date()).write(tx) }

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Caller, CallerInbox } from '@restante/contracts/access'
 import { callerOf, randomName } from '@restante/testkit'
-import type { FakePeers } from './fake-peers.ts'
 
 /** An inbox that the fake gateway knows. */
 export interface TestInbox {
@@ -13,8 +12,11 @@ export interface TestInbox {
   readonly asCaller: CallerInbox
 }
 
-/** Makes an inbox, in an organization of its own unless it is given. */
-export function makeInbox(peers: FakePeers, organizationId: string = randomUUID()): TestInbox {
+/** Makes an inbox that a gateway knows, in an organization of its own unless it is given. */
+export function makeInbox(
+  { inboxes }: { readonly inboxes: Map<string, TestInbox> },
+  organizationId: string = randomUUID(),
+): TestInbox {
   const address = `${randomName()}@restante.test`.toLowerCase()
   const [uid, created_at] = [randomUUID(), new Date(Date.now() - 60_000).toISOString()]
   const inbox: TestInbox = {
@@ -24,7 +26,7 @@ export function makeInbox(peers: FakePeers, organizationId: string = randomUUID(
     address,
     asCaller: { uid, address, pod_id: organizationId, paused: false, created_at, display_name: 'Agent' },
   }
-  peers.inboxes.set(uid, inbox)
+  inboxes.set(uid, inbox)
   return inbox
 }
 
