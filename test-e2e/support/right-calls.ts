@@ -74,10 +74,9 @@ const CALLS: Readonly<Record<string, RightCall>> = {
   'calendars.update': { body: () => ({ timezone: 'Europe/Berlin' }) },
   'calendars.compareFreeBusy': { body: ({ named }) => ({ inbox_ids: [nameIn(named, 'inbox_id')] }) },
   'calendars.createFeed': { also: ['calendar_event_read'], body: () => ({}) },
-  'calendars.deleteFeed': {},
-  'calendarFeeds.get': {
-    fresh: async ({ owner, named }) => ({ token: await newFeed(owner, nameIn(named, 'inbox_id')) }),
-  },
+  // A calendar has one feed: a request that ends it needs a calendar of its own, and those that read it share it.
+  'calendars.deleteFeed': { endsOrganization: true, fresh: sharedFeed },
+  'calendarFeeds.get': { fresh: sharedFeed },
   'calendarEvents.create': {
     body: () => ({ title: 'Review', start: '2031-03-03T09:00:00', end: '2031-03-03T10:00:00' }),
   },
@@ -145,6 +144,14 @@ async function newMessage({ client, peer, named }: TestOrganization): Promise<Na
 
 async function newEntry({ client, named }: TestOrganization): Promise<Names> {
   return newEntries(client, nameIn(named, 'pod_id'), nameIn(named, 'inbox_id'))
+}
+
+const feeds = new WeakMap<TestOrganization, Promise<string>>()
+
+async function sharedFeed(organization: TestOrganization): Promise<Names> {
+  const feed = feeds.get(organization) ?? newFeed(organization.owner, nameIn(organization.named, 'inbox_id'))
+  feeds.set(organization, feed)
+  return { token: await feed }
 }
 
 async function newLink({ client, named }: TestOrganization): Promise<Names> {
