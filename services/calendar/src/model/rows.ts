@@ -53,6 +53,8 @@ export interface EventRow extends Schedule {
   readonly history_before: string | null
   readonly attendees: readonly Attendee[]
   readonly uid: string
+  /** Of a date whose series is unknown here: its original start, in UTC; empty: the whole event. */
+  readonly recurrence_id: string
   readonly sequence: number
   /** The sequence of the last change of time or rule. */
   readonly time_sequence: number

@@ -1,3 +1,4 @@
+import type { RequestOf } from '@restante/contracts/operations'
 import { LIMITS } from '@restante/contracts/vocabulary'
 import { KeysetPage } from '@restante/service/http'
 import { dateAt } from '../dates/index.ts'
@@ -10,14 +11,10 @@ import type { CalendarInbox } from './store/inbox.ts'
 export async function listStoredEvents(
   { db, cursors }: ListDeps,
   inbox: CalendarInbox,
-  query: { readonly limit?: number | undefined; readonly page_token?: string | undefined },
+  { consistency: _, expand: __, ...query }: RequestOf<'calendarEvents.list'>['query'],
 ): Promise<EventsPage> {
-  const { limit, page_token } = query
-  const page = new KeysetPage(cursors, {
-    operation: 'calendarEvents.list',
-    within: inbox.uid,
-    query: { limit, page_token },
-  })
+  // The window changes nothing here; a token is bound to it all the same (calendar 8).
+  const page = new KeysetPage(cursors, { operation: 'calendarEvents.list', within: inbox.uid, query })
   const options = { address: inbox.address, etag: false }
   return db.transaction(
     async (tx) => {

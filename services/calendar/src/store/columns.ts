@@ -26,6 +26,7 @@ const EVENT_COLUMNS = [
   'history_before',
   'attendees',
   'uid',
+  'recurrence_id',
   'sequence',
   'time_sequence',
   'source',

@@ -11,8 +11,8 @@ const LOCKED_EVENT = sql<EventRow, One>(`${FIND} for update`)
 const EVENTS = sql<EventRow, Of>(
   `select ${selected('events')} from events where inbox_uid = $1 and id = any($2::uuid[])`,
 )
-const BY_UID = sql<{ id: string }, [inboxUid: string, uid: string]>(
-  'select id from events where inbox_uid = $1 and uid = $2',
+const BY_UID = sql<{ id: string; recurrence_id: string }, [inboxUid: string, uid: string]>(
+  'select id, recurrence_id from events where inbox_uid = $1 and uid = $2',
 )
 
 const EDITS = sql<EditRow, Of>(
@@ -67,9 +67,13 @@ export async function loadStates(on: Queryable, inboxUid: string, ids: readonly 
   return ids.length === 0 ? [] : withDates(on, inboxUid, await on.query(EVENTS, inboxUid, ids))
 }
 
-/** The id of the event of a calendar that has an iCalendar UID. */
-export async function findByUid(on: Queryable, inboxUid: string, uid: string): Promise<string | undefined> {
-  return (await on.query(BY_UID, inboxUid, uid))[0]?.id
+/** The event of a calendar that has an iCalendar UID, or those dates of it that are known without their series. */
+export function findByUid(
+  on: Queryable,
+  inboxUid: string,
+  uid: string,
+): Promise<{ readonly id: string; readonly recurrence_id: string }[]> {
+  return on.query(BY_UID, inboxUid, uid)
 }
 
 async function withDates(on: Queryable, inboxUid: string, events: readonly EventRow[]): Promise<EventState[]> {

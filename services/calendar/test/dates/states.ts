@@ -61,6 +61,7 @@ function stateOf(schedule: Schedule, more: Partial<EventRow>): EventState {
     uid: `${ID}@example.com`,
     sequence: 0,
     time_sequence: 0,
+    recurrence_id: '',
     source: 'api',
     organizer_email: null,
     origin_message_id: null,

@@ -131,6 +131,7 @@ export function eventRow({ uid, address }: TestInbox, fields: Partial<EventRow> 
     uid: `${id}@example.com`,
     sequence: 0,
     time_sequence: 0,
+    recurrence_id: '',
     source: 'api',
     organizer_email: address,
     origin_message_id: null,

@@ -41,6 +41,7 @@ CREATE TABLE "events" (
     "history_before" TEXT,
     "attendees" JSONB NOT NULL DEFAULT '[]',
     "uid" TEXT NOT NULL,
+    "recurrence_id" TEXT NOT NULL DEFAULT '',
     "sequence" INTEGER NOT NULL DEFAULT 0,
     "time_sequence" INTEGER NOT NULL DEFAULT 0,
     "source" TEXT NOT NULL,
@@ -219,7 +220,7 @@ CREATE INDEX "events_inbox_uid_updated_at_id_idx" ON "events"("inbox_uid", "upda
 CREATE INDEX "events_organization_id_idx" ON "events"("organization_id");
 
 -- CreateIndex
-CREATE UNIQUE INDEX "events_inbox_uid_uid_key" ON "events"("inbox_uid", "uid");
+CREATE UNIQUE INDEX "events_inbox_uid_uid_recurrence_id_key" ON "events"("inbox_uid", "uid", "recurrence_id");
 
 -- CreateIndex
 CREATE INDEX "edits_inbox_uid_updated_at_event_id_idx" ON "edits"("inbox_uid", "updated_at", "event_id");

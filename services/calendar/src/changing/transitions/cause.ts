@@ -32,6 +32,8 @@ export interface NewEvent extends Schedule, Pick<EventRow, Described | Repeated>
   readonly organizer_email: string | null
   /** Default: made of the id of the event. */
   readonly uid?: string | undefined
+  /** Of a date without its series; see `EventRow`. */
+  readonly recurrence_id?: string | undefined
   readonly take_overs: number
 }
 

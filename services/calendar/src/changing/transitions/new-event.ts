@@ -5,7 +5,7 @@ import type { Cause, NewEvent } from './cause.ts'
 
 /** The state of an event that is created (calendar 5). */
 export function newEvent(given: NewEvent, { at, address, mail }: Cause): EventState {
-  const { inbox_created_at, uid, ...fields } = given
+  const { inbox_created_at, uid, recurrence_id = '', ...fields } = given
   const id = randomUUID()
   const sequence = mail?.sequence ?? 0
   const event: EventRow = {
@@ -18,6 +18,7 @@ export function newEvent(given: NewEvent, { at, address, mail }: Cause): EventSt
     truncated_at: null,
     history_before: null,
     uid: uid ?? `${id}@${address.slice(address.lastIndexOf('@') + 1)}`,
+    recurrence_id,
     sequence,
     time_sequence: sequence,
     origin_message_id: mail?.message_id ?? null,

@@ -80,7 +80,7 @@ export function answerComponent(
     'vevent',
     [
       text('uid', event.uid),
-      ...(date && event.kind === 'series' ? [times('recurrence-id', event, date.slot)] : []),
+      ...answeredDate(event, date),
       ['sequence', {}, 'integer', sequence],
       instant('dtstamp', at),
       times('dtstart', event, start),
@@ -92,6 +92,14 @@ export function answerComponent(
     ],
     [],
   ]
+}
+
+/** The date that an answer is about: of a series, or the one that is known without its series. */
+function answeredDate(event: EventState['event'], date: CalendarDate | undefined): Property[] {
+  if (date && event.kind === 'series') return [times('recurrence-id', event, date.slot)]
+  const { recurrence_id: id } = event
+  if (id === '') return []
+  return [id.endsWith('Z') ? instant('recurrence-id', new Date(id)) : ['recurrence-id', {}, 'date', id]]
 }
 
 function vevent(

@@ -5,13 +5,13 @@ import { dateAt } from '../../dates/index.ts'
 import type { ReadEvent, ReadFile } from '../../icalendar/read/index.ts'
 import { datedId } from '../../model/dated-id.ts'
 import type { EventState } from '../../model/rows.ts'
-import { knownEvent, refusalOf, slotOf } from './known.ts'
+import { knownEvent, loneDates, recurrenceKeyOf, refusalOf, slotOf } from './known.ts'
 import { type Applied, type Arrival, causeOf, type Ignored, isOutdated } from './mail.ts'
 
 /** Applies a cancellation: what is cancelled stays to be read (calendar 15). */
 export async function applyCancel(tx: Tx, file: ReadFile, arrival: Arrival): Promise<Applied> {
   const known = await knownEvent(tx, arrival, file.uid)
-  if (known === undefined) return { ignored: 'unknown_event' }
+  if (known === undefined) return cancelLoneDates(tx, file, arrival)
   const refusal = refusalOf(file, known, arrival)
   if (refusal !== undefined) return { ignored: refusal }
   let state = known
@@ -28,6 +28,25 @@ export async function applyCancel(tx: Tx, file: ReadFile, arrival: Arrival): Pro
   const [id] = ids
   if (id === undefined) return { ignored }
   return { calendarEventId: ids.length === 1 ? id : state.event.id }
+}
+
+/** Of dates that are known without their series: those that the file names, or all of them. */
+async function cancelLoneDates(tx: Tx, file: ReadFile, arrival: Arrival): Promise<Applied> {
+  const lone = await loneDates(tx, arrival, file.uid)
+  if (lone.length === 0) return { ignored: 'unknown_event' }
+  if (lone.some((state) => refusalOf(file, state, arrival) !== undefined)) return { ignored: 'wrong_organizer' }
+  const ids: string[] = []
+  for (const event of file.events) {
+    const key = recurrenceKeyOf(event, arrival)
+    for (const state of lone) {
+      if (key !== undefined && key !== state.event.recurrence_id) continue
+      if (isOutdated(event, state.event, arrival)) continue
+      await updateEvent(tx, arrival.deps, state, { status: 'cancelled' }, causeOf(event, arrival, randomUUID()))
+      ids.push(state.event.id)
+    }
+  }
+  const [calendarEventId] = ids
+  return calendarEventId === undefined ? { ignored: 'outdated' } : { calendarEventId }
 }
 
 type Cancelled = { readonly state: EventState; readonly id: string } | { readonly ignored: Ignored }

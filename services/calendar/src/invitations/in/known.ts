@@ -17,8 +17,25 @@ export async function lockUid(tx: Tx, { owner }: Arrival, uid: string): Promise<
 
 /** The event that a file is about, under its lock. */
 export async function knownEvent(on: Queryable, { owner }: Arrival, uid: string): Promise<EventState | undefined> {
-  const id = await findByUid(on, owner.inboxUid, uid)
-  return id === undefined ? undefined : loadState(on, owner.inboxUid, id, { lock: true })
+  const found = await findByUid(on, owner.inboxUid, uid)
+  const whole = found.find(({ recurrence_id }) => recurrence_id === '')
+  return whole && loadState(on, owner.inboxUid, whole.id, { lock: true })
+}
+
+/** Dates of an event that are known without it, under their locks. */
+export async function loneDates(on: Queryable, { owner }: Arrival, uid: string): Promise<EventState[]> {
+  const states: EventState[] = []
+  for (const { id, recurrence_id } of await findByUid(on, owner.inboxUid, uid)) {
+    const state = recurrence_id === '' ? undefined : await loadState(on, owner.inboxUid, id, { lock: true })
+    if (state) states.push(state)
+  }
+  return states
+}
+
+/** By which a date of an unknown series is told from others: its original start in UTC, or its day. */
+export function recurrenceKeyOf({ recurrenceId }: ReadEvent, { context }: Arrival): string | undefined {
+  if (recurrenceId === undefined || !recurrenceId.wall.includes('T')) return recurrenceId?.wall
+  return `${localOf(recurrenceId, { all_day: false, timezone: 'UTC', start: recurrenceId.wall }, context)}Z`
 }
 
 /** Whether the author of a mail may say what becomes of an event: only whoever organizes it. */

@@ -69,7 +69,7 @@ export function applyInvitations(options: ReceivedInvitationsOptions): void {
       const file = await readFile(options, content, inbox_uid)
       if (file === undefined) return
       const given = { sender, mail, messageId: message_id }
-      const applied = await applied4xx(() => run((tx) => apply(tx, options, file, given)))
+      const applied = await unlessInvalid(() => run((tx) => apply(tx, options, file, given)))
       const outcome = 'ignored' in applied ? 'ignored' : 'applied'
       invitationsReceived.inc({ outcome })
       log.info({ inbox: inbox_uid, method: file.method, ...applied }, `calendar file of a mail ${outcome}`)
@@ -107,7 +107,7 @@ async function readFile(
 }
 
 /** What no event can be is not imported. */
-async function applied4xx(work: () => Promise<Applied>): Promise<Applied> {
+async function unlessInvalid(work: () => Promise<Applied>): Promise<Applied> {
   try {
     return await work()
   } catch (error) {

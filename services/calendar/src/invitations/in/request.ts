@@ -3,16 +3,16 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Attendee } from '@restante/contracts/resources'
 import { CALENDAR_LIMITS } from '@restante/contracts/vocabulary'
 import type { Tx } from '@restante/service/database'
-import { createEvent, editDate, updateEvent } from '../../changing/writes.ts'
+import { createEvent, deleteEvent, editDate, updateEvent } from '../../changing/writes.ts'
 import { type CalendarDate, dateAt, instantsOf } from '../../dates/index.ts'
 import type { ReadEvent, ReadFile } from '../../icalendar/read/index.ts'
 import { datedId } from '../../model/dated-id.ts'
 import type { EditedFields, EventState, Schedule } from '../../model/rows.ts'
 import { saveState } from '../../store/index.ts'
 import { described, eventFields } from './fields.ts'
-import { knownEvent, refusalOf, sameAuthor, slotOf } from './known.ts'
+import { knownEvent, loneDates, recurrenceKeyOf, refusalOf, sameAuthor, slotOf } from './known.ts'
 import { type Applied, type Arrival, causeOf, isOutdated } from './mail.ts'
-import { localOf, scheduleOf } from './times.ts'
+import { scheduleOf } from './times.ts'
 
 /** Applies an invitation, or a new version of one (calendar 15). @throws ApiError for what no event can be. */
 export async function applyRequest(tx: Tx, file: ReadFile, arrival: Arrival): Promise<Applied> {
@@ -25,13 +25,8 @@ export async function applyRequest(tx: Tx, file: ReadFile, arrival: Arrival): Pr
     const main = await applyMain(tx, file.uid, first, known, arrival)
     return applyDates(tx, others, main, arrival)
   }
-  if (known === undefined && others.length === 0) {
-    // One date of a series that the inbox is not invited to.
-    return { calendarEventId: (await create(tx, file.uid, first, arrival)).event.id }
-  }
-  if (known === undefined) return { ignored: 'unknown_event' }
-  if (known.event.kind === 'series') return applyDates(tx, file.events, { state: known, isApplied: false }, arrival)
-  return others.length === 0 ? applyLoneDate(tx, first, known, arrival) : { ignored: 'unknown_date' }
+  if (known === undefined) return applyLoneDates(tx, file, arrival)
+  return applyDates(tx, file.events, { state: known, isApplied: false }, arrival)
 }
 
 interface Progress {
@@ -46,7 +41,10 @@ async function applyMain(
   known: EventState | undefined,
   arrival: Arrival,
 ): Promise<Progress> {
-  if (known === undefined) return { state: await create(tx, uid, event, arrival), isApplied: true }
+  if (known === undefined) {
+    await dropLoneDates(tx, uid, arrival)
+    return { state: await create(tx, uid, event, arrival), isApplied: true }
+  }
   if (isOutdated(event, known.event, arrival)) return { state: known, isApplied: false }
   return { state: await replace(tx, event, known, arrival), isApplied: true }
 }
@@ -64,6 +62,7 @@ async function create(tx: Tx, uid: string, event: ReadEvent, arrival: Arrival): 
     source: 'email' as const,
     organizer_email: event.organizer?.toLowerCase() ?? null,
     uid,
+    recurrence_id: recurrenceKeyOf(event, arrival),
     take_overs: takeOvers,
   }
   return createEvent(tx, deps, given, causeOf(event, arrival, randomUUID()))
@@ -163,15 +162,29 @@ function modeOf(date: CalendarDate | undefined): Partial<Pick<Schedule, 'duratio
   return date === undefined ? {} : { duration_mode: date.duration_mode }
 }
 
-/**
- * A date that was stored without its series, in a new version. Which date of its series it was is not stored: only what it
- * still starts at tells it from another one.
- */
-async function applyLoneDate(tx: Tx, event: ReadEvent, known: EventState, arrival: Arrival): Promise<Applied> {
-  const { recurrenceId } = event
-  if (recurrenceId === undefined || localOf(recurrenceId, known.event, arrival.context) !== known.event.start) {
-    return { ignored: 'unknown_date' }
+/** Dates of a series that the inbox is not invited to: each is an event of its own. */
+async function applyLoneDates(tx: Tx, file: ReadFile, arrival: Arrival): Promise<Applied> {
+  const lone = await loneDates(tx, arrival, file.uid)
+  if (lone.some((state) => refusalOf(file, state, arrival) !== undefined)) return { ignored: 'wrong_organizer' }
+  const ids: string[] = []
+  for (const event of file.events) {
+    const key = recurrenceKeyOf(event, arrival)
+    const known = lone.find((state) => state.event.recurrence_id === key)
+    if (known && isOutdated(event, known.event, arrival)) continue
+    const applied = known ? await replace(tx, event, known, arrival) : await create(tx, file.uid, event, arrival)
+    ids.push(applied.event.id)
   }
-  if (isOutdated(event, known.event, arrival)) return { ignored: 'outdated' }
-  return { calendarEventId: (await replace(tx, event, known, arrival)).event.id }
+  const [calendarEventId] = ids
+  return calendarEventId === undefined ? { ignored: 'outdated' } : { calendarEventId }
+}
+
+/** The inbox is invited to the whole series now, which has these dates. */
+async function dropLoneDates(tx: Tx, uid: string, arrival: Arrival): Promise<void> {
+  for (const state of await loneDates(tx, arrival, uid)) {
+    await deleteEvent(tx, arrival.deps, state, {
+      operationId: randomUUID(),
+      at: arrival.at,
+      address: arrival.owner.address,
+    })
+  }
 }

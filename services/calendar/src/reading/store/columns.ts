@@ -14,7 +14,7 @@ export const OUTLINE = `id, kind, status, all_day, start, timezone, duration_mod
 export const ITEM = `id, inbox_uid, organization_id, pod_id, kind, title, null::text as description, location,
   null::jsonb as metadata, status, all_day, start, timezone, duration_mode, duration_value::float8, start_at, end_at,
   last_end_at, rule, exdates, rdates, truncate_before, truncated_at, history_before, ${answers('attendees')} as attendees,
-  uid, sequence, time_sequence, source, organizer_email, origin_message_id, stamped_at, revision, edits_revision, seen_until,
+  uid, recurrence_id, sequence, time_sequence, source, organizer_email, origin_message_id, stamped_at, revision, edits_revision, seen_until,
   take_overs, created_at, updated_at`
 
 const ABOUT_EDIT =

@@ -47,6 +47,7 @@ const NOT_READ = {
   uid: '',
   sequence: 0,
   time_sequence: 0,
+  recurrence_id: '',
   organizer_email: null,
   origin_message_id: null,
   stamped_at: null,

@@ -168,6 +168,31 @@ describe('received invitations', () => {
     expect(stored.find(({ kind }: { kind: string }) => kind === 'series')).toMatchObject({ status: 'cancelled' })
   })
 
+  it('to single dates of an unknown series stay apart, until the whole series comes', async () => {
+    const inbox = fixture.inbox()
+    const uid = randomUUID()
+    const dateOn = (day: string, more: Record<string, string> = {}) => ({
+      ...usual(inbox, uid),
+      'RECURRENCE-ID': `202710${day}T090000Z`,
+      DTSTART: `202710${day}T090000Z`,
+      DTEND: `202710${day}T100000Z`,
+      ...more,
+    })
+    await arrive(inbox, request(dateOn('07')))
+    await arrive(inbox, request(dateOn('14')))
+    expect(await agendaOf(inbox)).toHaveLength(2)
+    const later = { SEQUENCE: '2', DTSTAMP: '20261002T080000Z' }
+    await arrive(inbox, request(dateOn('14', { ...later, DTSTART: '20271015T110000Z', DTEND: '20271015T120000Z' })))
+    await arrive(inbox, cancel(dateOn('07', later)))
+    expect(await agendaOf(inbox)).toMatchObject([{ kind: 'single', start: '2027-10-15T11:00:00' }])
+    await arrive(inbox, request({ ...usual(inbox, uid), SEQUENCE: '3', RRULE: 'FREQ=WEEKLY;COUNT=3' }))
+    expect(await agendaOf(inbox)).toMatchObject([
+      { kind: 'instance', start: '2027-10-07T09:00:00' },
+      { kind: 'instance', start: '2027-10-14T09:00:00' },
+      { kind: 'instance', start: '2027-10-21T09:00:00' },
+    ])
+  })
+
   it('tell mail-ingest which event they were applied to', async () => {
     const inbox = fixture.inbox()
     const message_id = await arrive(inbox, request(usual(inbox, 'a')))
