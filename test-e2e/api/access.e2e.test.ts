@@ -12,6 +12,7 @@ import {
 import type { Tier } from '@restante/contracts/vocabulary'
 import { HandshakeRefusedError, StreamClient } from '@restante/testkit'
 import { type Answer, Api } from '../support/api.ts'
+import { rightCall } from '../support/calls/right-calls.ts'
 import {
   type AgentCredential,
   createAgentOrganization,
@@ -20,7 +21,6 @@ import {
   pathTo,
   type TestOrganization,
 } from '../support/organizations.ts'
-import { rightCall } from '../support/right-calls.ts'
 import { useSystem } from '../support/suite.ts'
 
 /** Every operation under each of its prefixes. */

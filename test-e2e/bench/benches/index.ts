@@ -9,12 +9,12 @@ import { gateway } from './gateway.ts'
 import { latency } from './latency.ts'
 import { lists } from './lookups/lists.ts'
 import { mailbox } from './lookups/mailbox.ts'
+import { pipeline } from './mail/pipeline.ts'
+import { queue } from './mail/queue.ts'
+import { sending } from './mail/sending.ts'
+import { smtp } from './mail/smtp.ts'
 import { memory } from './memory.ts'
-import { pipeline } from './pipeline.ts'
-import { queue } from './queue.ts'
-import { sending } from './sending.ts'
 import { signin } from './signin.ts'
-import { smtp } from './smtp.ts'
 
 /** Every bench, in the order in which they run. */
 export const benches: readonly Bench[] = [

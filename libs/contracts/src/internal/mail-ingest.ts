@@ -212,6 +212,7 @@ export const mailIngestInternalOperations = internalGroup({
             .array(z.object({ content: z.base64() }))
             .meta({ description: 'Of type text/calendar or application/ics, each different one once.' }),
           too_large: z.boolean().meta({ description: 'A file above 1 MB was left out.' }),
+          applied: z.boolean().optional().meta({ description: 'A calendar has applied its file before.' }),
         })
         .optional(),
     }),

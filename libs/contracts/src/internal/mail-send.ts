@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { caller } from '../access/caller.ts'
 import { NOTHING } from '../definition/define.ts'
-import { listEntryState } from '../events/mail-lists.ts'
+import { listEntryState } from '../events/mail/mail-lists.ts'
 import { mailScope } from '../schemas/mail-scope.ts'
 import { sentCopy } from '../schemas/sent-copy.ts'
 import { CALENDAR_LIMITS } from '../vocabulary/calendar.ts'

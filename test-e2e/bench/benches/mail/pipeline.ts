@@ -1,13 +1,13 @@
 import { SERVICES } from '@restante/contracts/vocabulary'
-import { peerDomain } from '../../stack/names.ts'
-import { isInstalled } from '../../support/programs/programs.ts'
-import { createTenant } from '../../support/tenants.ts'
-import type { Bench } from '../harness/bench.ts'
-import type { Figure } from '../harness/figures.ts'
-import { Arrivals, type Times } from '../load/arrivals.ts'
-import { createInboxes } from '../load/inboxes.ts'
-import { usageOfAll } from '../load/processes.ts'
-import { smtpSource } from '../load/smtp-source.ts'
+import { peerDomain } from '../../../stack/names.ts'
+import { isInstalled } from '../../../support/programs/programs.ts'
+import { createTenant } from '../../../support/tenants.ts'
+import type { Bench } from '../../harness/bench.ts'
+import type { Figure } from '../../harness/figures.ts'
+import { Arrivals, type Times } from '../../load/arrivals.ts'
+import { createInboxes } from '../../load/inboxes.ts'
+import { usageOfAll } from '../../load/processes.ts'
+import { smtpSource } from '../../load/smtp-source.ts'
 
 const MAILS = 3_000
 const INBOXES = 20

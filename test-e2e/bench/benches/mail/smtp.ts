@@ -1,12 +1,12 @@
-import { peerDomain } from '../../stack/names.ts'
-import { isInstalled } from '../../support/programs/programs.ts'
-import { createTenant } from '../../support/tenants.ts'
-import type { Bench, BenchContext } from '../harness/bench.ts'
-import type { Figure, Goal } from '../harness/figures.ts'
-import { createInboxes } from '../load/inboxes.ts'
-import { startHoldingPostfix } from '../load/postfix.ts'
-import { usageOfAll } from '../load/processes.ts'
-import { type SmtpSourceLoad, smtpSource } from '../load/smtp-source.ts'
+import { peerDomain } from '../../../stack/names.ts'
+import { isInstalled } from '../../../support/programs/programs.ts'
+import { createTenant } from '../../../support/tenants.ts'
+import type { Bench, BenchContext } from '../../harness/bench.ts'
+import type { Figure, Goal } from '../../harness/figures.ts'
+import { createInboxes } from '../../load/inboxes.ts'
+import { startHoldingPostfix } from '../../load/postfix.ts'
+import { usageOfAll } from '../../load/processes.ts'
+import { type SmtpSourceLoad, smtpSource } from '../../load/smtp-source.ts'
 
 interface Mode {
   readonly name: string

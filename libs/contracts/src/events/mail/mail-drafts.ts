@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { SEND_STATUSES } from '../resources/draft.ts'
-import { mailScope } from '../schemas/mail-scope.ts'
-import { defineTopic, routingWithin } from './definition/topic.ts'
+import { SEND_STATUSES } from '../../resources/draft.ts'
+import { mailScope } from '../../schemas/mail-scope.ts'
+import { defineTopic, routingWithin } from '../definition/topic.ts'
 
 const at = z.iso.datetime()
 

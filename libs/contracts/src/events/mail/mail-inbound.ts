@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { AUTHENTICATION_VERDICTS } from '../resources/message.ts'
-import { mailScope } from '../schemas/mail-scope.ts'
-import { defineTopic, routingWithin } from './definition/topic.ts'
+import { AUTHENTICATION_VERDICTS } from '../../resources/message.ts'
+import { mailScope } from '../../schemas/mail-scope.ts'
+import { defineTopic, routingWithin } from '../definition/topic.ts'
 
 const inbound = { ...mailScope, inbound_id: z.guid().meta({ description: 'One mail for one inbox.' }) }
 

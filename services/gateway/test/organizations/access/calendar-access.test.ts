@@ -1,8 +1,8 @@
 import { waitFor } from '@restante/testkit'
-import { EXIT, execute } from '../../src/admin/program.ts'
-import { storesOf } from '../admin/stores.ts'
-import { callerOf } from '../fake-upstreams.ts'
-import { type Api, CALLER_KEY, startGateway, type TestGateway } from '../gateway.ts'
+import { EXIT, execute } from '../../../src/admin/program.ts'
+import { storesOf } from '../../admin/stores.ts'
+import { callerOf } from '../../fake-upstreams.ts'
+import { type Api, CALLER_KEY, startGateway, type TestGateway } from '../../gateway.ts'
 
 const REFUSAL = 'Calendar access is not enabled for this organization'
 

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { inboxEvent } from '../resources/inbox-event.ts'
-import { mailScope } from '../schemas/mail-scope.ts'
-import { instant } from '../schemas/text.ts'
-import { messageId, threadId } from '../vocabulary/ids.ts'
-import { restrictedAmong } from '../vocabulary/labels.ts'
-import { definePublicTopic, routingWithin } from './definition/topic.ts'
+import { inboxEvent } from '../../resources/inbox-event.ts'
+import { mailScope } from '../../schemas/mail-scope.ts'
+import { instant } from '../../schemas/text.ts'
+import { messageId, threadId } from '../../vocabulary/ids.ts'
+import { restrictedAmong } from '../../vocabulary/labels.ts'
+import { definePublicTopic, routingWithin } from '../definition/topic.ts'
 import { messageEvents } from './messages.ts'
 
 /** A label transition, as the inbox event log shows it (mail 18). */

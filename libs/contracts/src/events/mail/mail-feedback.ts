@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { NO_ORGANIZATION } from './definition/event.ts'
-import { defineTopic } from './definition/topic.ts'
+import { NO_ORGANIZATION } from '../definition/event.ts'
+import { defineTopic } from '../definition/topic.ts'
 
 const arrival = {
   delivery_id: z

@@ -1,10 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto'
 import type { Permission } from '@restante/contracts/access'
 import type { OperationDefinition } from '@restante/contracts/operations'
-import { invite, newEvent, newFeed } from './calendars.ts'
-import { codeFor, mailTo } from './mail.ts'
-import { type Names, newDomainName, newEntries, type TestOrganization, testDelivery } from './organizations.ts'
-import { newUsername } from './tenants.ts'
+import { invite, newEvent, newFeed } from '../calendars.ts'
+import { codeFor, mailTo } from '../mail.ts'
+import { type Names, newDomainName, newEntries, type TestOrganization, testDelivery } from '../organizations.ts'
+import { newUsername } from '../tenants.ts'
 
 /** What a request of an operation needs in addition to its path, so that only the caller can be wrong. */
 export interface RightCall {

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { message } from '../resources/message.ts'
-import { threadItem } from '../resources/thread.ts'
-import { instant } from '../schemas/text.ts'
-import { inboxId, messageId, threadId } from '../vocabulary/ids.ts'
+import { message } from '../../resources/message.ts'
+import { threadItem } from '../../resources/thread.ts'
+import { instant } from '../../schemas/text.ts'
+import { inboxId, messageId, threadId } from '../../vocabulary/ids.ts'
 
 /** Head of every public event: one document for webhooks, streams and Kafka (events 2). */
 function envelope<const Type extends string>(type: Type) {

@@ -1,13 +1,13 @@
 import { operate, waitFor } from '@restante/testkit'
 import pg from 'pg'
-import { type OutsidePeer, openPeer } from '../../support/peers.ts'
-import { createTenant, type Tenant } from '../../support/tenants.ts'
-import type { Bench } from '../harness/bench.ts'
-import type { Figure } from '../harness/figures.ts'
-import { type Summary, summarize } from '../harness/statistics.ts'
-import { DeadDestinations } from '../load/dead-destinations.ts'
-import { createInboxes } from '../load/inboxes.ts'
-import { usageOf } from '../load/processes.ts'
+import { type OutsidePeer, openPeer } from '../../../support/peers.ts'
+import { createTenant, type Tenant } from '../../../support/tenants.ts'
+import type { Bench } from '../../harness/bench.ts'
+import type { Figure } from '../../harness/figures.ts'
+import { type Summary, summarize } from '../../harness/statistics.ts'
+import { DeadDestinations } from '../../load/dead-destinations.ts'
+import { createInboxes } from '../../load/inboxes.ts'
+import { usageOf } from '../../load/processes.ts'
 
 const WAITING = 200_000
 const DESTINATIONS = 200

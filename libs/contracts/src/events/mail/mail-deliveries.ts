@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { mailScope } from '../schemas/mail-scope.ts'
-import { sentCopy } from '../schemas/sent-copy.ts'
-import { defineTopic, routingWithin } from './definition/topic.ts'
+import { mailScope } from '../../schemas/mail-scope.ts'
+import { sentCopy } from '../../schemas/sent-copy.ts'
+import { defineTopic, routingWithin } from '../definition/topic.ts'
 import { BOUNCE_SUB_TYPES, BOUNCE_TYPES } from './messages.ts'
 
 const delivery = { ...mailScope, message_id: z.string(), thread_id: z.guid(), timestamp: z.iso.datetime() }
