@@ -30,7 +30,7 @@ export async function calendarFiles(source: FileSource, { inbox_uid, message_id 
   const readable = attached.filter(({ size }) => size <= CALENDAR_LIMITS.file)
   const files = await contentsOf(source, message, readable.slice(0, MOST_FILES))
   if (files === undefined) return {}
-  const { organization_id, pod_id, labels, sender_address, authentication, created_at } = message
+  const { organization_id, pod_id, labels, sender_address, authentication, created_at, calendar_event_id } = message
   const verdict = authentication?.verdict
   return {
     mail: {
@@ -42,6 +42,7 @@ export async function calendarFiles(source: FileSource, { inbox_uid, message_id 
       received_at: created_at.toISOString(),
       files: distinct(files).map((content) => ({ content: content.toString('base64') })),
       too_large: readable.length < attached.length || readable.length > MOST_FILES,
+      applied: calendar_event_id !== null,
     },
   }
 }

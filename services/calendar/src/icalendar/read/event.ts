@@ -6,6 +6,8 @@ import { UnreadableError } from './unreadable-error.ts'
 /** The library counts them from Sunday, as 1. */
 const WEEKDAYS = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA']
 const MOST_SEQUENCE = 2 ** 31 - 2
+/** A stamp before the year 1900 or after 9999 says nothing, and databases refuse some of them. */
+const [EARLIEST_STAMP, STAMP_END] = [Date.UTC(1900), Date.UTC(10_000)]
 const STATUSES = { TENTATIVE: 'tentative', CANCELLED: 'cancelled' } as const
 const ANSWERS = { ACCEPTED: 'accepted', DECLINED: 'declined', TENTATIVE: 'tentative' } as const
 
@@ -47,7 +49,7 @@ function stampOf(component: Component): string | undefined {
   const value = textOf(component, 'dtstamp')
   // Some programs leave out the zone, which can only be UTC (RFC 5545 3.8.7.2).
   const at = value === undefined ? Number.NaN : Date.parse(value.endsWith('Z') ? value : `${value}Z`)
-  return Number.isNaN(at) ? undefined : new Date(at).toISOString()
+  return at >= EARLIEST_STAMP && at < STAMP_END ? new Date(at).toISOString() : undefined
 }
 
 function ruleOf(component: Component): string | undefined {

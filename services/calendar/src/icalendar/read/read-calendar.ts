@@ -7,6 +7,8 @@ import { UnreadableError } from './unreadable-error.ts'
 
 /** Longer ones are not of any program, and do not fit an index. */
 const MOST_UID_BYTES = 1_000
+/** A series and its changed dates. Each is an event that is told of, in one transaction (decision 96). */
+const MOST_EVENTS = 50
 
 // Programs write properties and parameters that the library does not know, and quote what needs no quotes.
 ICAL.design.strict = false
@@ -51,6 +53,7 @@ function readFile(calendar: Component): ReadFile {
   const method = METHODS.find((name) => name === given)
   if (method === undefined) throw new UnreadableError('other_method')
   const components = componentsOf(calendar, 'vevent')
+  if (components.length > MOST_EVENTS) throw new UnreadableError('too_many_events')
   const [uid, ...others] = new Set(components.map((component) => textOf(component, 'uid')?.trim()))
   if (uid === undefined || uid === '' || others.length > 0) throw new UnreadableError('no_single_event')
   if (Buffer.byteLength(uid) > MOST_UID_BYTES || /\p{Cc}/u.test(uid)) throw new UnreadableError('invalid_event')

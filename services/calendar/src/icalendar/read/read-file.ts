@@ -63,6 +63,7 @@ export type Unreadable =
   | 'damaged'
   | 'other_method'
   | 'no_single_event'
+  | 'too_many_events'
   | 'later_dates'
   | 'unknown_zone'
   | 'invalid_event'

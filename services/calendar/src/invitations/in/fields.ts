@@ -67,18 +67,23 @@ export function described(event: ReadEvent, context: ImportContext): Described {
   }
 }
 
-/** Each address once; of too many the inbox and the organizer are kept. */
+/**
+ * Each address once, that of the inbox as it is written here, by which it is looked up. Of too many the inbox and the organizer
+ * are kept.
+ */
 function attendeesOf({ attendees, organizer }: ReadEvent, { address }: ImportContext): Attendee[] {
+  const own = normalizeAddress(address)
   const unique = new Map<string, Attendee>()
   for (const { email: given, name, status, role } of attendees) {
     if (!isValidAddress(given)) continue
-    const [key, email] = [normalizeAddress(given), given.toLowerCase()]
+    const key = normalizeAddress(given)
+    const email = key === own ? address : given.toLowerCase()
     const shown = name && cut(name.replaceAll(/\s+/g, ' '), CALENDAR_LIMITS.attendeeName)
     if (!unique.has(key)) unique.set(key, { email, ...(shown && { name: shown }), status, role })
   }
   const all = [...unique.values()]
   if (all.length <= CALENDAR_LIMITS.attendees) return all
-  const kept = new Set([address, organizer].flatMap((one) => (one === undefined ? [] : [normalizeAddress(one)])))
+  const kept = new Set([own, ...(organizer === undefined ? [] : [normalizeAddress(organizer)])])
   const first = all.filter(({ email }) => kept.has(normalizeAddress(email)))
   const others = all
     .filter(({ email }) => !kept.has(normalizeAddress(email)))

@@ -38,13 +38,15 @@ export function recurrenceKeyOf({ recurrenceId }: ReadEvent, { context }: Arriva
   return `${localOf(recurrenceId, { all_day: false, timezone: 'UTC', start: recurrenceId.wall }, context)}Z`
 }
 
-/** Whether the author of a mail may say what becomes of an event: only whoever organizes it. */
-export function refusalOf(file: ReadFile, known: EventState | undefined, { from }: Arrival): Ignored | undefined {
+/**
+ * Whether the author of a mail may say what becomes of events: only whoever organizes them.
+ * @param known all that the file would change, replace or remove; none: it is new.
+ */
+export function refusalOf(file: ReadFile, known: readonly EventState[], { from }: Arrival): Ignored | undefined {
   const isBy = (address: string | null | undefined) => address != null && sameAuthor(address, from)
   if (!file.events.every(({ organizer }) => isBy(organizer))) return 'wrong_sender'
-  if (known === undefined) return undefined
-  if (known.event.source === 'api') return 'own_event'
-  return isBy(known.event.organizer_email) ? undefined : 'wrong_organizer'
+  if (known.some(({ event }) => event.source === 'api')) return 'own_event'
+  return known.every(({ event }) => isBy(event.organizer_email)) ? undefined : 'wrong_organizer'
 }
 
 export function sameAuthor(a: string, b: string): boolean {

@@ -29,6 +29,7 @@ export type Ignored =
   | 'unknown_date'
   | 'outdated'
   | 'not_invited'
+  | 'too_many'
   | 'invalid'
 
 /** The id of the event or the date that a file was applied to, or why it was to none. */

@@ -1,9 +1,7 @@
 import type { Timers } from '@restante/jobs'
 import type { Outbox } from '@restante/messaging'
 import { ParserCrashedError, ParserTimeoutError } from '@restante/mime/worker'
-import { backoff } from '@restante/service/concurrency'
 import type { Database, Tx } from '@restante/service/database'
-import { ApiError } from '@restante/service/errors'
 import type { ServiceClient } from '@restante/service/http'
 import type { Logger } from '@restante/service/telemetry'
 import { holdScopes } from '@restante/tenancy'
@@ -15,6 +13,7 @@ import { requireCurrent } from '../../take-overs/store.ts'
 import type { CalendarTimers } from '../../timers/kinds.ts'
 import { applyCancel } from './cancel.ts'
 import { isKeptOut } from './consumers.ts'
+import { isOfFile, nextAttempt } from './failures.ts'
 import { lockUid } from './known.ts'
 import type { Applied, Arrival, ReceivedMail } from './mail.ts'
 import { applyReply } from './reply.ts'
@@ -36,11 +35,8 @@ const CONCURRENCY = 4
 const ATTEMPT_MS = 60_000
 /** A file of 1 MB is fetched meanwhile. */
 const CALL_MS = 10_000
-const RETRY = { firstMs: 500, longestMs: 60_000 }
 /** Some days of an installation that is down. */
 const MOST_ATTEMPTS = 5_000
-/** Errors that say nothing about the file: the next attempt may find none. */
-const PASSING = ['event_starting', 'unknown_api_key']
 
 const APPLY = { REQUEST: applyRequest, CANCEL: applyCancel, REPLY: applyReply } as const
 
@@ -55,7 +51,7 @@ export function applyInvitations(options: ReceivedInvitationsOptions): void {
       concurrency: CONCURRENCY,
       attemptMs: ATTEMPT_MS,
       maxAttempts: MOST_ATTEMPTS,
-      retry: (attempt) => new Date(Date.now() + backoff(attempt, RETRY)),
+      retry: nextAttempt,
       givenUp: async (_, { payload }, error) =>
         log.error({ err: error, inbox: payload.inbox_uid }, 'calendar file of a mail could not be applied'),
     },
@@ -81,10 +77,17 @@ async function senderOf({ gateway }: ReceivedInvitationsOptions, inbox_uid: stri
   return (await gateway.call('gateway.getSendingInbox', { inbox_uid })).sender
 }
 
-/** The only calendar file of a mail whose author is known for sure. */
-function acceptable({ files, from, authenticated, labels, too_large }: ReceivedMail): Buffer | undefined {
+/** The only calendar file of a mail whose author is known for sure, and that was not applied before. */
+function acceptable({
+  files,
+  from,
+  authenticated,
+  labels,
+  too_large,
+  applied = false,
+}: ReceivedMail): Buffer | undefined {
   const [file, ...others] = files
-  if (!authenticated || from === undefined || isKeptOut(labels)) return undefined
+  if (applied || !authenticated || from === undefined || isKeptOut(labels)) return undefined
   return file === undefined || others.length > 0 || too_large ? undefined : Buffer.from(file.content, 'base64')
 }
 
@@ -111,7 +114,7 @@ async function unlessInvalid(work: () => Promise<Applied>): Promise<Applied> {
   try {
     return await work()
   } catch (error) {
-    if (error instanceof ApiError && error.status < 500 && !PASSING.includes(error.code)) return { ignored: 'invalid' }
+    if (isOfFile(error)) return { ignored: 'invalid' }
     throw error
   }
 }

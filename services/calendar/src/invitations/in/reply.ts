@@ -9,35 +9,22 @@ import { datedId } from '../../model/dated-id.ts'
 import type { EventState } from '../../model/rows.ts'
 import { cutBytes } from './fields.ts'
 import { knownEvent, sameAuthor, slotOf } from './known.ts'
-import { type Applied, type Arrival, causeOf, type Ignored, stampOf } from './mail.ts'
+import { type Applied, type Arrival, causeOf, stampOf } from './mail.ts'
 
 /** Applies what an attendee answered about an event of this inbox (calendar 16). */
 export async function applyReply(tx: Tx, file: ReadFile, arrival: Arrival): Promise<Applied> {
   const { from } = arrival
   const isByAuthor = ({ attendees: [attendee, ...others] }: ReadEvent) =>
     attendee !== undefined && others.length === 0 && sameAuthor(attendee.email, from)
-  if (!file.events.every(isByAuthor)) return { ignored: 'wrong_sender' }
+  const [event, ...others] = file.events
+  if (event === undefined || others.length > 0) return { ignored: 'invalid' }
+  if (!isByAuthor(event)) return { ignored: 'wrong_sender' }
   const known = await knownEvent(tx, arrival, file.uid)
   if (known?.event.source !== 'api') return { ignored: 'unknown_event' }
-  let state = known
-  const ids: string[] = []
-  let ignored: Ignored = 'invalid'
-  for (const event of file.events) {
-    const result = await answer(tx, event, state, arrival)
-    if ('ignored' in result) ignored = result.ignored
-    else {
-      state = result.state
-      ids.push(result.id)
-    }
-  }
-  const [id] = ids
-  if (id === undefined) return { ignored }
-  return { calendarEventId: ids.length === 1 ? id : state.event.id }
+  return answer(tx, event, known, arrival)
 }
 
-type Answered = { readonly state: EventState; readonly id: string } | { readonly ignored: Ignored }
-
-async function answer(tx: Tx, event: ReadEvent, state: EventState, arrival: Arrival): Promise<Answered> {
+async function answer(tx: Tx, event: ReadEvent, state: EventState, arrival: Arrival): Promise<Applied> {
   const slot = state.event.kind === 'single' ? undefined : slotOf(event, state, arrival)
   const date = slot === undefined ? undefined : dateAt(state, slot)
   if (slot !== undefined && date === undefined) return { ignored: 'unknown_date' }
@@ -47,11 +34,18 @@ async function answer(tx: Tx, event: ReadEvent, state: EventState, arrival: Arri
   if (attendee === undefined || status === undefined) return { ignored: 'not_invited' }
   const respondedAt = stampOf(event, arrival)
   if (isOld(event, state, slot) || isAnsweredSince(attendee, status, respondedAt)) return { ignored: 'outdated' }
+  if (slot !== undefined && hasAnsweredTooOften(state, attendee, slot)) return { ignored: 'too_many' }
   const comment = event.comment && cutBytes(event.comment, CALENDAR_LIMITS.comment)
   const given = { email: attendee.email, slot, status, comment, respondedAt }
   const { mail: _, ...cause } = causeOf(event, arrival, randomUUID())
   const after = await recordResponse(tx, arrival.deps, state, given, cause)
-  return { state: after, id: slot === undefined ? after.event.id : datedId(after.event.id, slot) }
+  return { calendarEventId: slot === undefined ? after.event.id : datedId(after.event.id, slot) }
+}
+
+/** Whether an attendee has answered about as many other dates as a series can have edited ones. */
+function hasAnsweredTooOften({ responses }: EventState, { email }: Attendee, slot: string): boolean {
+  const others = responses.filter((answer) => answer.email === email && answer.slot !== slot)
+  return others.length >= CALENDAR_LIMITS.singleEdits
 }
 
 /** Whether an answer is about times that were changed since. A program that names no sequence is believed. */

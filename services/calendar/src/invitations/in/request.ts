@@ -1,37 +1,36 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Attendee } from '@restante/contracts/resources'
-import { CALENDAR_LIMITS } from '@restante/contracts/vocabulary'
 import type { Tx } from '@restante/service/database'
-import { createEvent, deleteEvent, editDate, updateEvent } from '../../changing/writes.ts'
+import { createEvent, deleteEvent, updateEvent } from '../../changing/writes.ts'
 import { type CalendarDate, dateAt, instantsOf } from '../../dates/index.ts'
 import type { ReadEvent, ReadFile } from '../../icalendar/read/index.ts'
-import { datedId } from '../../model/dated-id.ts'
 import type { EditedFields, EventState, Schedule } from '../../model/rows.ts'
 import { saveState } from '../../store/index.ts'
+import { applyDates, type Progress } from './dates.ts'
 import { described, eventFields } from './fields.ts'
-import { knownEvent, loneDates, recurrenceKeyOf, refusalOf, sameAuthor, slotOf } from './known.ts'
-import { type Applied, type Arrival, causeOf, isOutdated } from './mail.ts'
+import { knownEvent, loneDates, recurrenceKeyOf, refusalOf, sameAuthor } from './known.ts'
+import { type Applied, type Arrival, causeOf, type Ignored, isOutdated } from './mail.ts'
 import { scheduleOf } from './times.ts'
+
+/** Of one series so many dates can be known without it. */
+const MOST_LONE_DATES = 100
 
 /** Applies an invitation, or a new version of one (calendar 15). @throws ApiError for what no event can be. */
 export async function applyRequest(tx: Tx, file: ReadFile, arrival: Arrival): Promise<Applied> {
   const known = await knownEvent(tx, arrival, file.uid)
-  const refusal = refusalOf(file, known, arrival)
+  const lone = known === undefined ? await loneDates(tx, arrival, file.uid) : []
+  const refusal = refusalOf(file, known === undefined ? lone : [known], arrival)
   if (refusal !== undefined) return { ignored: refusal }
   const [first, ...others] = file.events
-  if (first === undefined || file.events.length > CALENDAR_LIMITS.singleEdits) return { ignored: 'invalid' }
+  if (first === undefined) return { ignored: 'invalid' }
   if (first.recurrenceId === undefined) {
+    if (known === undefined) await dropLoneDates(tx, lone, arrival)
     const main = await applyMain(tx, file.uid, first, known, arrival)
-    return applyDates(tx, others, main, arrival)
+    return changeDates(tx, others, main, arrival)
   }
-  if (known === undefined) return applyLoneDates(tx, file, arrival)
-  return applyDates(tx, file.events, { state: known, isApplied: false }, arrival)
-}
-
-interface Progress {
-  readonly state: EventState
-  readonly isApplied: boolean
+  if (known === undefined) return applyLoneDates(tx, file, lone, arrival)
+  return changeDates(tx, file.events, { state: known, isApplied: false }, arrival)
 }
 
 async function applyMain(
@@ -41,10 +40,7 @@ async function applyMain(
   known: EventState | undefined,
   arrival: Arrival,
 ): Promise<Progress> {
-  if (known === undefined) {
-    await dropLoneDates(tx, uid, arrival)
-    return { state: await create(tx, uid, event, arrival), isApplied: true }
-  }
+  if (known === undefined) return { state: await create(tx, uid, event, arrival), isApplied: true }
   if (isOutdated(event, known.event, arrival)) return { state: known, isApplied: false }
   return { state: await replace(tx, event, known, arrival), isApplied: true }
 }
@@ -74,15 +70,26 @@ async function replace(tx: Tx, event: ReadEvent, known: EventState, arrival: Arr
   const before = known.event
   const isSame = isSameTime(before, fields) && before.rule === fields.rule
   const attendees = isSame ? withOwnAnswer(fields.attendees, before.attendees, arrival) : fields.attendees
-  const state = await startingAfresh(tx, known, fields, arrival.at)
+  const state = await startingAfresh(tx, known, { next: fields, isSame }, arrival)
   return updateEvent(tx, arrival.deps, state, { ...fields, attendees }, causeOf(event, arrival, randomUUID()))
 }
 
-/** A one-off that has begun, and is put off to a time that is to come, begins again. */
-async function startingAfresh(tx: Tx, known: EventState, next: Schedule, at: Date): Promise<EventState> {
+/**
+ * An event without what its new times end: what the inbox answered about dates that did not begin, and that a one-off has begun
+ * which is put off to a time that is to come; it begins again.
+ */
+async function startingAfresh(
+  tx: Tx,
+  known: EventState,
+  { next, isSame }: { readonly next: Schedule; readonly isSame: boolean },
+  { at, owner }: Arrival,
+): Promise<EventState> {
   const isPutOff = known.event.kind === 'single' && known.begun.length > 0 && instantsOf(next).start_at > at
-  if (!isPutOff) return known
-  const fresh = { ...known, begun: [] }
+  const ran = new Set(known.begun.map(({ slot }) => slot))
+  const responses = known.responses.filter(
+    ({ email, slot }) => isSame || ran.has(slot) || !sameAuthor(email, owner.address),
+  )
+  const fresh = { ...known, responses, begun: isPutOff ? [] : known.begun }
   await saveState(tx, known, fresh)
   return fresh
 }
@@ -109,26 +116,10 @@ function withOwnAnswer(
   )
 }
 
-/** Applies dates of a series, of those it has. */
-async function applyDates(tx: Tx, dates: readonly ReadEvent[], main: Progress, arrival: Arrival): Promise<Applied> {
-  let { state } = main
-  const slots: string[] = []
-  let isOld = false
-  for (const event of state.event.kind === 'series' ? dates : []) {
-    const slot = slotOf(event, state, arrival)
-    if (slot === undefined || dateAt(state, slot) === undefined) continue
-    const stored = state.edits.find((edit) => edit.slot === slot && edit.mode === 'single')
-    isOld = isOutdated(event, stored, arrival)
-    if (isOld) continue
-    const fields = dateFields(state, slot, event, arrival)
-    const edit = { slot, mode: 'single' as const, fields }
-    state = await editDate(tx, arrival.deps, state, edit, causeOf(event, arrival, randomUUID()))
-    slots.push(slot)
-  }
-  const [slot] = slots
-  if (main.isApplied || slots.length > 1) return { calendarEventId: state.event.id }
-  if (slot !== undefined) return { calendarEventId: datedId(state.event.id, slot) }
-  return { ignored: isOld || dates.length === 0 ? 'outdated' : 'unknown_date' }
+function changeDates(tx: Tx, dates: readonly ReadEvent[], main: Progress, arrival: Arrival): Promise<Applied> {
+  return applyDates(tx, dates, main, arrival, (slot, event) => ({
+    fields: dateFields(main.state, slot, event, arrival),
+  }))
 }
 
 const FIELDS = [
@@ -153,8 +144,12 @@ function dateFields(state: EventState, slot: string, event: ReadEvent, arrival: 
   const isSame = date !== undefined && isSameTime(date, schedule)
   const attendees = isSame ? withOwnAnswer(said.attendees, date.attendees, arrival) : said.attendees
   const all = { ...said, attendees }
+  // Attendees that an edit lists take the place of what was answered about the date.
+  const isAnswered = state.responses.some((answer) => answer.slot === slot)
   const isOwn = (name: (typeof FIELDS)[number]) =>
-    stored[name] !== undefined || !isDeepStrictEqual(all[name], bare?.[name])
+    stored[name] !== undefined ||
+    !isDeepStrictEqual(all[name], bare?.[name]) ||
+    (name === 'attendees' && isAnswered && !isSame)
   return Object.fromEntries(FIELDS.filter(isOwn).map((name) => [name, all[name]]))
 }
 
@@ -163,28 +158,29 @@ function modeOf(date: CalendarDate | undefined): Partial<Pick<Schedule, 'duratio
 }
 
 /** Dates of a series that the inbox is not invited to: each is an event of its own. */
-async function applyLoneDates(tx: Tx, file: ReadFile, arrival: Arrival): Promise<Applied> {
-  const lone = await loneDates(tx, arrival, file.uid)
-  if (lone.some((state) => refusalOf(file, state, arrival) !== undefined)) return { ignored: 'wrong_organizer' }
+async function applyLoneDates(tx: Tx, file: ReadFile, lone: readonly EventState[], arrival: Arrival): Promise<Applied> {
+  const known = new Map(lone.map((state) => [state.event.recurrence_id, state]))
+  let ignored: Ignored = 'outdated'
   const ids: string[] = []
   for (const event of file.events) {
-    const key = recurrenceKeyOf(event, arrival)
-    const known = lone.find((state) => state.event.recurrence_id === key)
-    if (known && isOutdated(event, known.event, arrival)) continue
-    const applied = known ? await replace(tx, event, known, arrival) : await create(tx, file.uid, event, arrival)
-    ids.push(applied.event.id)
+    const key = recurrenceKeyOf(event, arrival) ?? ''
+    const before = known.get(key)
+    if (before && isOutdated(event, before.event, arrival)) continue
+    if (before === undefined && known.size >= MOST_LONE_DATES) {
+      ignored = 'too_many'
+      continue
+    }
+    const after = before ? await replace(tx, event, before, arrival) : await create(tx, file.uid, event, arrival)
+    known.set(key, after)
+    ids.push(after.event.id)
   }
   const [calendarEventId] = ids
-  return calendarEventId === undefined ? { ignored: 'outdated' } : { calendarEventId }
+  return calendarEventId === undefined ? { ignored } : { calendarEventId }
 }
 
 /** The inbox is invited to the whole series now, which has these dates. */
-async function dropLoneDates(tx: Tx, uid: string, arrival: Arrival): Promise<void> {
-  for (const state of await loneDates(tx, arrival, uid)) {
-    await deleteEvent(tx, arrival.deps, state, {
-      operationId: randomUUID(),
-      at: arrival.at,
-      address: arrival.owner.address,
-    })
+async function dropLoneDates(tx: Tx, lone: readonly EventState[], { deps, at, owner }: Arrival): Promise<void> {
+  for (const state of lone) {
+    await deleteEvent(tx, deps, state, { operationId: randomUUID(), at, address: owner.address })
   }
 }

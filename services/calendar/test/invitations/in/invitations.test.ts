@@ -1,110 +1,24 @@
 import { randomUUID } from 'node:crypto'
-import { topics } from '@restante/contracts/events'
-import { sql } from '@restante/service/database'
 import { waitFor } from '@restante/testkit'
-import { type CalendarFixture, startCalendar } from '../../support/fixture.ts'
+import type { CalendarFixture } from '../../support/fixture.ts'
 import type { TestInbox } from '../../support/tenant.ts'
+import { type Arrivals, BOSS, cancel, type Mail, request, startArrivals, usual } from './arrivals.ts'
 import { calendarFile, SHAPES, vevent } from './files.ts'
 
-const BOSS = 'boss@customer.test'
-
 let fixture: CalendarFixture
-/** Mails whose files were asked for. */
-const asked = new Set<string>()
+let arrivals: Arrivals
 beforeAll(async () => {
-  fixture = await startCalendar()
-  const { peers } = fixture
-  peers.answers = {
-    'mail-ingest.getCalendarFiles': ({ inbox_uid, message_id }) => {
-      const key = `${inbox_uid}:${message_id}`
-      asked.add(key)
-      const mail = peers.received.get(key)
-      return mail === undefined ? {} : { mail }
-    },
-  }
+  arrivals = await startArrivals()
+  fixture = arrivals.fixture
 }, 60_000)
 afterAll(() => fixture.stop(), 30_000)
-
-interface Mail {
-  readonly from?: string
-  readonly labels?: readonly string[]
-  readonly authenticated?: boolean
-  readonly files?: readonly string[]
-}
-
-/** Has a mail with calendar files arrive, and waits until it was looked at. @returns its id */
-async function arrive(inbox: TestInbox, content: string, mail: Mail = {}): Promise<string> {
-  const message_id = `<${randomUUID()}@customer.test>`
-  const { organization_id, pod_id, inbox_uid } = inbox
-  const { from = BOSS, labels = ['received'], authenticated = true, files = [content] } = mail
-  fixture.peers.received.set(`${inbox_uid}:${message_id}`, {
-    organization_id,
-    pod_id,
-    from,
-    authenticated,
-    labels: [...labels],
-    received_at: new Date().toISOString(),
-    files: files.map((file) => ({ content: Buffer.from(file).toString('base64') })),
-    too_large: false,
-  })
-  await release(inbox, message_id)
-  return message_id
-}
-
-/** A label that kept a mail out is taken from it: then its files are looked at. */
-async function release({ organization_id, pod_id, inbox_uid, address }: TestInbox, message_id: string): Promise<void> {
-  const topic = topics['mail.messages']
-  const now = new Date().toISOString()
-  const payload = {
-    organization_id,
-    pod_id,
-    inbox_id: address,
-    event_id: randomUUID(),
-    event_type: 'label.removed' as const,
-    message_id,
-    label: 'spam',
-    event_at: now,
-    created_at: now,
-  }
-  const about = { organization_id, pod_id, inbox_uid, message_id, labels: [] }
-  const event = topic.event('label.removed', payload, { id: payload.event_id, time: new Date(), about })
-  await fixture.events.publish(topic, event)
-  await looked(inbox_uid, message_id)
-}
-
-const LEFT = sql<{ key: string }, [key: string]>("select key from timers where kind = 'invitation-in' and key = $1")
-
-async function looked(inboxUid: string, messageId: string): Promise<void> {
-  const key = `${inboxUid}:${messageId}`
-  await waitFor(async () => asked.delete(key), { what: 'the files to be asked for' })
-  await waitFor(async () => (await fixture.db.query(LEFT, key)).length === 0, { what: 'the files to be applied' })
-}
-
-const eventsOf = async (inbox: TestInbox) => (await fixture.call('calendarEvents.list', inbox)).body.events ?? []
-const agendaOf = async (inbox: TestInbox) => {
-  const query = { after: '2027-10-01T00:00:00Z', before: '2027-11-01T00:00:00Z' }
-  return (await fixture.call('calendarEvents.agenda', inbox, { query })).body.events ?? []
-}
-
-const usual = (inbox: TestInbox, uid: string): Record<string, string> => ({
-  UID: uid,
-  DTSTAMP: '20261001T080000Z',
-  SEQUENCE: '1',
-  DTSTART: '20271007T090000Z',
-  DTEND: '20271007T100000Z',
-  SUMMARY: 'Lunch',
-  ORGANIZER: `mailto:${BOSS}`,
-  ATTENDEE: `mailto:${inbox.address}`,
-})
-const request = (lines: Record<string, string>, ...more: string[]) => calendarFile('REQUEST', vevent(lines, ...more))
-const cancel = (lines: Record<string, string>, ...more: string[]) => calendarFile('CANCEL', vevent(lines, ...more))
 
 describe('received invitations', () => {
   it.each(Object.keys(SHAPES))('are imported as %s writes them', async (program) => {
     const inbox = fixture.inbox()
     const shape = SHAPES[program]
-    const id = await arrive(inbox, shape?.(BOSS, inbox.address, 'uid@x') ?? '')
-    const agenda = await agendaOf(inbox)
+    const id = await arrivals.arrive(inbox, shape?.(BOSS, inbox.address, 'uid@x') ?? '')
+    const agenda = await arrivals.agendaOf(inbox)
     expect(agenda[0]).toMatchObject({
       title: 'Weekly planning',
       location: 'Room 1',
@@ -126,17 +40,19 @@ describe('received invitations', () => {
 
   it('are replaced by newer versions, and keep the answer while the times are the same', async () => {
     const inbox = fixture.inbox()
-    await arrive(inbox, request(usual(inbox, 'a')))
-    const [created] = await eventsOf(inbox)
+    await arrivals.arrive(inbox, request(usual(inbox, 'a')))
+    const [created] = await arrivals.eventsOf(inbox)
     const body = { status: 'accepted', send_reply: false }
     await fixture.call('calendarEvents.respond', inbox, { params: { event_id: created?.event_id ?? '' }, body })
-    await arrive(
+    await arrivals.arrive(
       inbox,
       request({ ...usual(inbox, 'a'), DTSTAMP: '20261001T090000Z', SUMMARY: 'Dinner', LOCATION: 'Here' }),
     )
-    expect(await eventsOf(inbox)).toMatchObject([{ title: 'Dinner', location: 'Here', response_status: 'accepted' }])
-    await arrive(inbox, request({ ...usual(inbox, 'a'), SEQUENCE: '2', DTEND: '20271007T110000Z' }))
-    const [moved] = await eventsOf(inbox)
+    expect(await arrivals.eventsOf(inbox)).toMatchObject([
+      { title: 'Dinner', location: 'Here', response_status: 'accepted' },
+    ])
+    await arrivals.arrive(inbox, request({ ...usual(inbox, 'a'), SEQUENCE: '2', DTEND: '20271007T110000Z' }))
+    const [moved] = await arrivals.eventsOf(inbox)
     expect(moved).toMatchObject({
       event_id: created?.event_id,
       response_status: 'needs_action',
@@ -154,17 +70,17 @@ describe('received invitations', () => {
   it('change one date, and cancel one, and the whole series', async () => {
     const inbox = fixture.inbox()
     const series = { ...usual(inbox, 'a'), RRULE: 'FREQ=DAILY;COUNT=3' }
-    await arrive(inbox, request(series))
+    await arrivals.arrive(inbox, request(series))
     const date = { ...usual(inbox, 'a'), 'RECURRENCE-ID': '20271008T090000Z' }
-    await arrive(inbox, request({ ...date, DTSTART: '20271008T120000Z', DTEND: '20271008T130000Z' }))
-    await arrive(inbox, cancel({ ...date, 'RECURRENCE-ID': '20271009T090000Z' }))
-    expect(await agendaOf(inbox)).toMatchObject([
+    await arrivals.arrive(inbox, request({ ...date, DTSTART: '20271008T120000Z', DTEND: '20271008T130000Z' }))
+    await arrivals.arrive(inbox, cancel({ ...date, 'RECURRENCE-ID': '20271009T090000Z' }))
+    expect(await arrivals.agendaOf(inbox)).toMatchObject([
       { start: '2027-10-07T09:00:00', is_exception: false },
       { start: '2027-10-08T12:00:00', title: 'Lunch' },
     ])
-    await arrive(inbox, cancel({ ...series, SEQUENCE: '2' }))
-    expect(await agendaOf(inbox)).toEqual([])
-    const stored = await eventsOf(inbox)
+    await arrivals.arrive(inbox, cancel({ ...series, SEQUENCE: '2' }))
+    expect(await arrivals.agendaOf(inbox)).toEqual([])
+    const stored = await arrivals.eventsOf(inbox)
     expect(stored.find(({ kind }: { kind: string }) => kind === 'series')).toMatchObject({ status: 'cancelled' })
   })
 
@@ -178,15 +94,18 @@ describe('received invitations', () => {
       DTEND: `202710${day}T100000Z`,
       ...more,
     })
-    await arrive(inbox, request(dateOn('07')))
-    await arrive(inbox, request(dateOn('14')))
-    expect(await agendaOf(inbox)).toHaveLength(2)
+    await arrivals.arrive(inbox, request(dateOn('07')))
+    await arrivals.arrive(inbox, request(dateOn('14')))
+    expect(await arrivals.agendaOf(inbox)).toHaveLength(2)
     const later = { SEQUENCE: '2', DTSTAMP: '20261002T080000Z' }
-    await arrive(inbox, request(dateOn('14', { ...later, DTSTART: '20271015T110000Z', DTEND: '20271015T120000Z' })))
-    await arrive(inbox, cancel(dateOn('07', later)))
-    expect(await agendaOf(inbox)).toMatchObject([{ kind: 'single', start: '2027-10-15T11:00:00' }])
-    await arrive(inbox, request({ ...usual(inbox, uid), SEQUENCE: '3', RRULE: 'FREQ=WEEKLY;COUNT=3' }))
-    expect(await agendaOf(inbox)).toMatchObject([
+    await arrivals.arrive(
+      inbox,
+      request(dateOn('14', { ...later, DTSTART: '20271015T110000Z', DTEND: '20271015T120000Z' })),
+    )
+    await arrivals.arrive(inbox, cancel(dateOn('07', later)))
+    expect(await arrivals.agendaOf(inbox)).toMatchObject([{ kind: 'single', start: '2027-10-15T11:00:00' }])
+    await arrivals.arrive(inbox, request({ ...usual(inbox, uid), SEQUENCE: '3', RRULE: 'FREQ=WEEKLY;COUNT=3' }))
+    expect(await arrivals.agendaOf(inbox)).toMatchObject([
       { kind: 'instance', start: '2027-10-07T09:00:00' },
       { kind: 'instance', start: '2027-10-14T09:00:00' },
       { kind: 'instance', start: '2027-10-21T09:00:00' },
@@ -195,8 +114,8 @@ describe('received invitations', () => {
 
   it('tell mail-ingest which event they were applied to', async () => {
     const inbox = fixture.inbox()
-    const message_id = await arrive(inbox, request(usual(inbox, 'a')))
-    const [event] = await eventsOf(inbox)
+    const message_id = await arrivals.arrive(inbox, request(usual(inbox, 'a')))
+    const [event] = await arrivals.eventsOf(inbox)
     const applied = await waitFor(
       async () => fixture.publicEvents(inbox).find((payload) => payload['message_id'] === message_id),
       { what: 'the event' },
@@ -243,33 +162,33 @@ describe('invitations that must change nothing', () => {
   it.each(Object.entries(cases))('are those %s', async (_, mailFor) => {
     const inbox = fixture.inbox()
     const { content, ...mail } = mailFor(inbox)
-    await arrive(inbox, content, mail)
-    expect(await eventsOf(inbox)).toEqual([])
+    await arrivals.arrive(inbox, content, mail)
+    expect(await arrivals.eventsOf(inbox)).toEqual([])
   })
 
   it('are those of paused inboxes', async () => {
     const inbox = fixture.inbox()
     fixture.peers.inboxes.set(inbox.inbox_uid, { ...inbox, asCaller: { ...inbox.asCaller, paused: true } })
-    await arrive(inbox, request(usual(inbox, 'a')))
-    expect(await eventsOf(inbox)).toEqual([])
+    await arrivals.arrive(inbox, request(usual(inbox, 'a')))
+    expect(await arrivals.eventsOf(inbox)).toEqual([])
   })
 
   it('are repeated and older ones, those of another organizer, and those about own events', async () => {
     const inbox = fixture.inbox()
-    await arrive(inbox, request({ ...usual(inbox, 'a'), SEQUENCE: '3' }))
+    await arrivals.arrive(inbox, request({ ...usual(inbox, 'a'), SEQUENCE: '3' }))
     const body = { title: 'Own', start: '2027-10-07T09:00:00', end: '2027-10-07T10:00:00' }
     const { event: own } = (await fixture.call('calendarEvents.create', inbox, { body })).body
-    const before = await eventsOf(inbox)
+    const before = await arrivals.eventsOf(inbox)
     const changed = { ...usual(inbox, 'a'), SUMMARY: 'Changed' }
-    await arrive(inbox, request({ ...changed, SEQUENCE: '3' }))
-    await arrive(inbox, request({ ...changed, SEQUENCE: '2', DTSTAMP: '20261101T080000Z' }))
+    await arrivals.arrive(inbox, request({ ...changed, SEQUENCE: '3' }))
+    await arrivals.arrive(inbox, request({ ...changed, SEQUENCE: '2', DTSTAMP: '20261101T080000Z' }))
     const eve = { ...changed, SEQUENCE: '9', ORGANIZER: 'mailto:eve@evil.test' }
-    await arrive(inbox, request(eve), { from: 'eve@evil.test' })
-    await arrive(inbox, cancel(eve), { from: 'eve@evil.test' })
-    await arrive(inbox, request({ ...changed, UID: own?.uid ?? '', SEQUENCE: '9' }))
-    await arrive(inbox, cancel({ ...changed, UID: own?.uid ?? '', SEQUENCE: '9' }))
-    await arrive(inbox, request({ ...changed, SEQUENCE: '9' }), { from: 'forwarder@customer.test' })
-    expect(await eventsOf(inbox)).toEqual(before)
+    await arrivals.arrive(inbox, request(eve), { from: 'eve@evil.test' })
+    await arrivals.arrive(inbox, cancel(eve), { from: 'eve@evil.test' })
+    await arrivals.arrive(inbox, request({ ...changed, UID: own?.uid ?? '', SEQUENCE: '9' }))
+    await arrivals.arrive(inbox, cancel({ ...changed, UID: own?.uid ?? '', SEQUENCE: '9' }))
+    await arrivals.arrive(inbox, request({ ...changed, SEQUENCE: '9' }), { from: 'forwarder@customer.test' })
+    expect(await arrivals.eventsOf(inbox)).toEqual(before)
   })
 
   it('but files of 10,000 attendees, with NULs and bombs of zones are imported within limits', async () => {
@@ -279,72 +198,9 @@ describe('invitations that must change nothing', () => {
     const zones =
       'BEGIN:VTIMEZONE\r\nTZID:X\r\nBEGIN:STANDARD\r\nDTSTART:19700101T000000\r\nTZOFFSETFROM:+0100\r\nTZOFFSETTO:+0100\r\nRRULE:FREQ=SECONDLY\r\nEND:STANDARD\r\nEND:VTIMEZONE'
     const event = vevent({ ...lines, SUMMARY: `L\0${'u'.repeat(5_000)}` }, ...attendees, `ATTENDEE:${own}`)
-    await arrive(inbox, calendarFile('REQUEST', ...Array.from({ length: 500 }, () => zones), event))
-    const [found] = await eventsOf(inbox)
+    await arrivals.arrive(inbox, calendarFile('REQUEST', ...Array.from({ length: 500 }, () => zones), event))
+    const [found] = await arrivals.eventsOf(inbox)
     expect(found).toMatchObject({ attendee_count: 100, response_status: 'needs_action' })
     expect(found?.title).toHaveLength(1_000)
-  })
-})
-
-describe('received answers', () => {
-  const invite = async (inbox: TestInbox) => {
-    const attendees = [{ email: 'ada@customer.test' }]
-    const recurrence = { rule: 'FREQ=DAILY;COUNT=3' }
-    const body = { title: 'Own', start: '2027-10-07T09:00:00', end: '2027-10-07T10:00:00', attendees, recurrence }
-    return (await fixture.call('calendarEvents.create', inbox, { body })).body.event
-  }
-  const reply = (uid: string, partstat: string, given: Record<string, string> = {}, by = 'ada@customer.test') =>
-    calendarFile(
-      'REPLY',
-      vevent(
-        { UID: uid, DTSTAMP: '20261001T080000Z', SEQUENCE: '0', ...given },
-        `ATTENDEE;PARTSTAT=${partstat}:mailto:${by}`,
-        'COMMENT:On my way',
-      ),
-    )
-  const read = async (inbox: TestInbox, event_id: string) =>
-    (await fixture.call('calendarEvents.get', inbox, { params: { event_id } })).body
-
-  it('change the status of the attendee, of all dates or of one', async () => {
-    const inbox = fixture.inbox()
-    const own = await invite(inbox)
-    await arrive(inbox, reply(own?.uid ?? '', 'ACCEPTED'), { from: 'Ada@customer.test' })
-    const after = await read(inbox, own?.event_id ?? '')
-    expect(after.attendees).toMatchObject([
-      { status: 'accepted', comment: 'On my way', responded_at: '2026-10-01T08:00:00.000Z' },
-    ])
-    expect(after).toMatchObject({ sequence: 0, resource_revision: 1 })
-    await arrive(inbox, reply(own?.uid ?? '', 'DECLINED', { 'RECURRENCE-ID': '20271008T090000Z' }), {
-      from: 'ada@customer.test',
-    })
-    expect(await read(inbox, `${own?.event_id}_t20271008T090000`)).toMatchObject({
-      attendees: [{ status: 'declined' }],
-    })
-    expect(await read(inbox, `${own?.event_id}_t20271009T090000`)).toMatchObject({
-      attendees: [{ status: 'accepted' }],
-    })
-  })
-
-  it('change nothing of strangers, for others, replayed, or about earlier times', async () => {
-    const inbox = fixture.inbox()
-    const own = await invite(inbox)
-    await arrive(inbox, reply(own?.uid ?? '', 'ACCEPTED'), { from: 'ada@customer.test' })
-    const before = await read(inbox, own?.event_id ?? '')
-    await arrive(inbox, reply(own?.uid ?? '', 'DECLINED', { DTSTAMP: '20261002T080000Z' }, 'eve@evil.test'), {
-      from: 'eve@evil.test',
-    })
-    await arrive(inbox, reply(own?.uid ?? '', 'DECLINED', { DTSTAMP: '20261002T080000Z' }), { from: 'eve@evil.test' })
-    await arrive(inbox, reply(own?.uid ?? '', 'DECLINED', { DTSTAMP: '20260901T080000Z' }), {
-      from: 'ada@customer.test',
-    })
-    await arrive(inbox, reply(own?.uid ?? '', 'ACCEPTED'), { from: 'ada@customer.test' })
-    await arrive(inbox, reply('other', 'DECLINED', { DTSTAMP: '20261002T080000Z' }), { from: 'ada@customer.test' })
-    expect(await read(inbox, own?.event_id ?? '')).toEqual(before)
-    const moved = { start: '2027-10-07T10:00:00', end: '2027-10-07T11:00:00' }
-    await fixture.call('calendarEvents.update', inbox, { params: { event_id: own?.event_id ?? '' }, body: moved })
-    await arrive(inbox, reply(own?.uid ?? '', 'DECLINED', { DTSTAMP: '20261002T080000Z' }), {
-      from: 'ada@customer.test',
-    })
-    expect(await read(inbox, own?.event_id ?? '')).toMatchObject({ attendees: [{ status: 'accepted' }] })
   })
 })
