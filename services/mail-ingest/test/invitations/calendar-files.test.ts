@@ -31,7 +31,8 @@ describe('mail-ingest.getCalendarFiles', () => {
       ],
     })
     const mail = await filesOf(inbox.inbox_uid, id)
-    expect(mail).toMatchObject({ from: 'ada@customer.test', too_large: false, organization_id: inbox.organization_id })
+    expect(mail).toMatchObject({ from: 'ada@customer.test', too_large: false, applied: false })
+    expect(mail?.organization_id).toBe(inbox.organization_id)
     expect(mail?.files).toHaveLength(1)
     expect(Buffer.from(mail?.files[0]?.content ?? '', 'base64').toString()).toContain('METHOD:REQUEST')
     const shown = (await fixture.call(inbox.caller, 'messages.get', 'GET', pathOf(id))).body
@@ -62,5 +63,6 @@ describe('a calendar file that was applied', () => {
     await waitFor(async () => (await read()).calendar_event_id === calendar_event_id, { what: 'the event to be shown' })
     const { body } = await fixture.call(inbox.caller, 'messages.list', 'GET', '/messages')
     expect(body.messages).toMatchObject([{ message_id, calendar_event_id }])
+    expect(await filesOf(inbox_uid, message_id)).toMatchObject({ applied: true })
   })
 })

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import type { Attendee } from '@restante/contracts/resources'
 import type { Tx } from '@restante/service/database'
 import { createEvent, deleteEvent, updateEvent } from '../../changing/writes.ts'
 import { type CalendarDate, dateAt, instantsOf } from '../../dates/index.ts'
@@ -8,9 +7,10 @@ import type { ReadEvent, ReadFile } from '../../icalendar/read/index.ts'
 import type { EditedFields, EventState, Schedule } from '../../model/rows.ts'
 import { saveState } from '../../store/index.ts'
 import { applyDates, type Progress } from './dates.ts'
-import { described, eventFields } from './fields.ts'
-import { knownEvent, loneDates, recurrenceKeyOf, refusalOf, sameAuthor } from './known.ts'
+import { type Described, described, eventFields } from './fields.ts'
+import { knownEvent, loneDates, recurrenceKeyOf, refusalOf } from './known.ts'
 import { type Applied, type Arrival, causeOf, type Ignored, isOutdated } from './mail.ts'
+import { withOwnAnswer, withoutOwnAnswers } from './own-answers.ts'
 import { scheduleOf } from './times.ts'
 
 /** Of one series so many dates can be known without it. */
@@ -69,51 +69,27 @@ async function replace(tx: Tx, event: ReadEvent, known: EventState, arrival: Arr
   const fields = eventFields(event, arrival.context)
   const before = known.event
   const isSame = isSameTime(before, fields) && before.rule === fields.rule
-  const attendees = isSame ? withOwnAnswer(fields.attendees, before.attendees, arrival) : fields.attendees
-  const state = await startingAfresh(tx, known, { next: fields, isSame }, arrival)
+  const attendees = isSame ? withOwnAnswer(fields.attendees, before.attendees, arrival.owner.address) : fields.attendees
+  const state = isSame ? known : await startingAfresh(tx, known, fields, arrival)
   return updateEvent(tx, arrival.deps, state, { ...fields, attendees }, causeOf(event, arrival, randomUUID()))
 }
 
-/**
- * An event without what its new times end: what the inbox answered about dates that did not begin, and that a one-off has begun
- * which is put off to a time that is to come; it begins again.
- */
+/** An event without what its new times end. A one-off that has begun, and is put off to a time that is to come, begins again. */
 async function startingAfresh(
   tx: Tx,
   known: EventState,
-  { next, isSame }: { readonly next: Schedule; readonly isSame: boolean },
+  next: Schedule & Pick<Described, 'attendees'>,
   { at, owner }: Arrival,
 ): Promise<EventState> {
   const isPutOff = known.event.kind === 'single' && known.begun.length > 0 && instantsOf(next).start_at > at
-  const ran = new Set(known.begun.map(({ slot }) => slot))
-  const responses = known.responses.filter(
-    ({ email, slot }) => isSame || ran.has(slot) || !sameAuthor(email, owner.address),
-  )
-  const fresh = { ...known, responses, begun: isPutOff ? [] : known.begun }
+  const asked = withoutOwnAnswers(known, next.attendees, owner.address)
+  const fresh = isPutOff ? { ...asked, begun: [] } : asked
   await saveState(tx, known, fresh)
   return fresh
 }
 
 function isSameTime(a: Schedule, b: Schedule): boolean {
   return (['all_day', 'start', 'timezone', 'duration_value'] as const).every((name) => a[name] === b[name])
-}
-
-function withOwnAnswer(
-  attendees: readonly Attendee[],
-  before: readonly Attendee[],
-  { owner }: Arrival,
-): readonly Attendee[] {
-  const answered = before.find(({ email }) => sameAuthor(email, owner.address))
-  if (answered === undefined) return attendees
-  const { status, comment, responded_at } = answered
-  const answer = {
-    status,
-    ...(comment !== undefined && { comment }),
-    ...(responded_at !== undefined && { responded_at }),
-  }
-  return attendees.map((attendee) =>
-    sameAuthor(attendee.email, owner.address) ? { ...attendee, ...answer } : attendee,
-  )
 }
 
 function changeDates(tx: Tx, dates: readonly ReadEvent[], main: Progress, arrival: Arrival): Promise<Applied> {
@@ -142,7 +118,7 @@ function dateFields(state: EventState, slot: string, event: ReadEvent, arrival: 
   const schedule = scheduleOf(event, context, { ...state.event, ...modeOf(bare) })
   const said = { ...described(event, context), ...schedule }
   const isSame = date !== undefined && isSameTime(date, schedule)
-  const attendees = isSame ? withOwnAnswer(said.attendees, date.attendees, arrival) : said.attendees
+  const attendees = isSame ? withOwnAnswer(said.attendees, date.attendees, arrival.owner.address) : said.attendees
   const all = { ...said, attendees }
   // Attendees that an edit lists take the place of what was answered about the date.
   const isAnswered = state.responses.some((answer) => answer.slot === slot)

@@ -23,6 +23,27 @@ describe('a reader of calendar files', () => {
     expect(result).toMatchObject({ file: { events: [{ start: { wall: '2027-10-07T09:00:00', zone } }] } })
   })
 
+  it.each([
+    ['00000101T000000Z', undefined],
+    ['18991231T235959Z', undefined],
+    ['19000101T000000Z', '1900-01-01T00:00:00.000Z'],
+    ['99991231T235959Z', '9999-12-31T23:59:59.000Z'],
+  ])('reads stamps of years that calendars have: %s', async (stamp, stampedAt) => {
+    const event = vevent({ ...usual, DTSTAMP: stamp }, 'DTSTART:20271007T090000Z')
+    const result = await read(calendarFile('REQUEST', event))
+    expect('file' in result && result.file.events[0]?.stampedAt).toBe(stampedAt)
+  })
+
+  it('reads at most 50 events of a file', async () => {
+    const dates = Array.from({ length: 51 }, (_, minute) => {
+      const start = `20271007T09${String(minute).padStart(2, '0')}00Z`
+      return vevent(usual, `DTSTART:${start}`, `RECURRENCE-ID:${start}`)
+    })
+    const result = await read(calendarFile('CANCEL', ...dates.slice(1)))
+    expect('file' in result && result.file.events).toHaveLength(50)
+    expect(await read(calendarFile('CANCEL', ...dates))).toEqual({ unreadable: 'too_many_events' })
+  })
+
   it('reads every day that a week can start with', async () => {
     for (const day of ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA']) {
       const event = vevent(usual, 'DTSTART:20271007T090000Z', `RRULE:FREQ=WEEKLY;WKST=${day}`)

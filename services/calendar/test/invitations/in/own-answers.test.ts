@@ -52,6 +52,8 @@ describe('what an inbox answered about a date', () => {
     expect(await answersOf(moved)).toEqual(['needs_action', 'needs_action', 'needs_action'])
     await arrivals.arrive(inbox, request({ ...date, SUMMARY: 'Dinner' }))
     expect(await answersOf(inbox)).toEqual(['needs_action', 'accepted', 'needs_action'])
+    await arrivals.arrive(inbox, request({ ...series(inbox), ...later(3), DTEND: '20271007T120000Z' }))
+    expect(await answersOf(inbox)).toEqual(['needs_action', 'needs_action', 'needs_action'])
   })
 })
 
