@@ -1,6 +1,7 @@
 import { ParserUnavailableError } from '@restante/mime/worker'
 import { backoff } from '@restante/service/concurrency'
 import { ApiError, codeOf, isError, isInfrastructureError } from '@restante/service/errors'
+import { UpstreamRejectedError } from '@restante/service/http'
 
 const RETRY = { firstMs: 500, longestMs: 60_000 }
 /** A quarter of an hour of errors that are not known to pass. */
@@ -22,6 +23,8 @@ export function nextAttempt(attempt: number, error: unknown): Date | null {
 
 function isPassing(error: unknown): boolean {
   if (error instanceof ApiError && PASSING.includes(error.code)) return true
+  // Other services are asked about a mail and an inbox, never about a file: they are of another release, or wrongly configured.
+  if (error instanceof UpstreamRejectedError) return true
   return error instanceof ParserUnavailableError || isInfrastructureError(error)
 }
 

@@ -1,4 +1,5 @@
 import { ApiError, UpstreamError } from '@restante/service/errors'
+import { UpstreamRejectedError } from '@restante/service/http'
 import { isOfFile, nextAttempt } from '../../../src/invitations/in/failures.ts'
 
 const LATE = 1_000
@@ -6,9 +7,10 @@ const LATE = 1_000
 describe('an attempt at a calendar file', () => {
   it('is repeated for days while other services or the database are down, or an event is just starting', () => {
     const refused = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })
-    const passing = [new UpstreamError('gateway is down'), refused, new ApiError('event_starting')]
+    const rejected = new UpstreamRejectedError('mail-ingest.getCalendarFiles', 404, undefined)
+    const passing = [new UpstreamError('gateway is down'), rejected, refused, new ApiError('event_starting')]
     expect(passing.map((error) => nextAttempt(LATE, error))).not.toContain(null)
-    expect(passing.map(isOfFile)).toEqual([false, false, false])
+    expect(passing.map(isOfFile)).toEqual([false, false, false, false])
   })
 
   it('is repeated some times after any other failure, then given up', () => {
