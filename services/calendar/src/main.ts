@@ -19,7 +19,7 @@ export const service = defineService({
     const invitations = new Invitations({ db, timers, mailSend: kit.peer('mail-send'), log })
     invitations.register(timers)
     tellBoundaries({ db, timers, outbox })
-    kit.use(new ZoneData({ db, timers }))
+    kit.use(new ZoneData({ db, timers, log }))
     const reader = createCalendarReader()
     kit.use({ name: 'calendar reader', stop: () => reader.close() })
     const [gateway, mailIngest] = [kit.peer('gateway'), kit.peer('mail-ingest')]

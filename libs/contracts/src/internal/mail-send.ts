@@ -173,7 +173,10 @@ export const mailSendInternalOperations = internalGroup({
     }),
     response: NOTHING,
   }),
-  /** Invitations count as sends, and are counted before the calendar changes (calendar 14.1). A repeated id counts once. */
+  /**
+   * Invitations count as sends, and are counted before the calendar changes (calendar 14.1). With the same id each recipient
+   * counts once.
+   */
   'mail-send.chargeInvitations': defineInternal({
     ...INTERNAL,
     id: 'mail-send.chargeInvitations',

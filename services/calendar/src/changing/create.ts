@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Caller } from '@restante/contracts/access'
 import { type CreateEventBody, Replayed } from '@restante/contracts/operations'
+import { hashedUuid } from '@restante/service/database'
 import { ApiError, notFound } from '@restante/service/errors'
 import { requireInbox } from '@restante/service/identity'
 import { holdCalendar } from '../calendars/owner.ts'
@@ -26,7 +27,10 @@ export async function createEvent(deps: ChangingDeps, caller: Caller, body: Crea
   const known = await replay()
   if (known) return known
   const isSent = body.send_invites === true && fields.attendees.length > 0
-  if (isSent) await invitations.charge(caller, operationId, addressesOf(caller, fields.attendees))
+  if (isSent) {
+    const chargeId = hash === undefined ? operationId : chargeIdOf(caller, clientId, hash)
+    await invitations.charge(caller, chargeId, addressesOf(caller, fields.attendees))
+  }
   const created = await db
     .transaction(async (tx) => {
       await holdCalendar(tx, caller, isSent)
@@ -47,6 +51,12 @@ export async function createEvent(deps: ChangingDeps, caller: Caller, body: Crea
   const other = await replay()
   if (other) return other
   throw new ApiError('race_condition')
+}
+
+/** One for all requests with a `client_id`, also for one that comes after a crash: they are charged once. */
+function chargeIdOf(caller: Caller, clientId: string | undefined, hash: Uint8Array): string {
+  const of = [requireInbox(caller).uid, caller.take_overs ?? 0, clientId, Buffer.from(hash).toString('hex')]
+  return hashedUuid(`create ${of.join(' ')}`)
 }
 
 /** A concurrent request has created an event with the same `client_id`; the transaction must not commit. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Caller } from '@restante/contracts/access'
 import type { CalendarDeletion } from '@restante/contracts/resources'
 import type { EditMode } from '@restante/contracts/vocabulary'
-import type { Tx } from '@restante/service/database'
+import { hashedUuid, type Tx } from '@restante/service/database'
 import { ApiError } from '@restante/service/errors'
 import type { IfMatch } from '@restante/service/http'
 import { requireInbox } from '@restante/service/identity'
@@ -59,7 +59,7 @@ export async function deleteEvent(deps: ChangingDeps, deletion: Deletion): Promi
   const known = await findAnswer(deps, deleting)
   if (known) return known
   try {
-    return await runChange(deps, { caller, operationId, eventId, isSent }, (state, now) =>
+    return await runChange(deps, { caller, chargeId: chargeIdOf(deleting), eventId, isSent }, (state, now) =>
       slot === undefined
         ? prepareDeletion(deps, deleting, state, now)
         : prepareRemoval(deps, { ...deleting, slot }, state, now),
@@ -73,6 +73,12 @@ export async function deleteEvent(deps: ChangingDeps, deletion: Deletion): Promi
 }
 
 /** Another request has used the key; the transaction must not commit. */
+/** The same for whatever has the same answer, also after a crash: a date can be taken out again, an event is deleted once. */
+function chargeIdOf({ caller, operationId, slot, key, isNamed, request }: Deleting): string {
+  const isOnce = isNamed || slot === undefined
+  return isOnce ? hashedUuid(`delete ${caller.organization_id} ${key} ${request}`) : operationId
+}
+
 class KeyTakenError extends Error {
   override readonly name = 'KeyTakenError'
 }

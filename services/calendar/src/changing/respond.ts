@@ -26,7 +26,7 @@ export async function respond(deps: ChangingDeps, response: Response): Promise<C
   const { eventId, slot } = referenceOf(id)
   const isSent = body.send_reply !== false
   const operationId = randomUUID()
-  return runChange(deps, { caller, operationId, eventId, isSent }, (state, now) =>
+  return runChange(deps, { caller, chargeId: operationId, eventId, isSent }, (state, now) =>
     prepare(deps, { ...response, slot, isSent, operationId }, state, now),
   )
 }

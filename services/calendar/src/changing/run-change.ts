@@ -16,7 +16,8 @@ export interface ChangingDeps extends WriteDeps {
 /** A request that changes an event that exists. */
 export interface ChangeRequest {
   readonly caller: Caller
-  readonly operationId: string
+  /** Counts each recipient once, however often the request is tried. */
+  readonly chargeId: string
   readonly eventId: string
   /** Whether somebody is mailed. */
   readonly isSent: boolean
@@ -34,19 +35,19 @@ const ATTEMPTS = 2
 
 /**
  * Changes an event under its lock. What is mailed is charged before, without any lock; then the event must not have
- * changed meanwhile.
+ * changed meanwhile. Another attempt charges for whoever was added by then.
  * @param prepare checks the change against the state at a time, and throws what refuses it. It may be called several times.
  * @throws ApiError 404 without such an event; 409 `race_condition` when others change it each time.
  */
 export async function runChange<Result>(
   { db, invitations }: Pick<ChangingDeps, 'db' | 'invitations'>,
-  { caller, operationId, eventId, isSent }: ChangeRequest,
+  { caller, chargeId, eventId, isSent }: ChangeRequest,
   prepare: (state: EventState, now: Date) => Prepared<Result>,
 ): Promise<Result> {
   const { uid } = requireInbox(caller)
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const seen = isSent ? required(await loadState(db, uid, eventId)) : undefined
-    if (seen) await invitations.charge(caller, operationId, prepare(seen, new Date()).recipients)
+    if (seen) await invitations.charge(caller, chargeId, prepare(seen, new Date()).recipients)
     const done = await db.transaction(async (tx) => {
       await holdCalendar(tx, caller, isSent)
       const state = required(await loadState(tx, uid, eventId, { lock: true }))
@@ -97,5 +98,5 @@ export async function mailChange(
 ): Promise<void> {
   if (!leavesInbox(caller)) return
   const { address, display_name: displayName } = requireInbox(caller)
-  await invitations.queue(tx, mailsFor({ ...change, address, displayName, at }))
+  await invitations.queue(tx, mailsFor({ ...change, address, displayName, at }), caller.take_overs ?? 0)
 }

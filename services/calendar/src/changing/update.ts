@@ -52,7 +52,7 @@ export async function updateEvent(deps: ChangingDeps, update: Update): Promise<C
   described(body)
   if (slot !== undefined) requireDateFields(body)
   const updating: Updating = { ...update, operationId: randomUUID(), isSent: body.send_invites === true }
-  const request = { caller, operationId: updating.operationId, eventId, isSent: updating.isSent }
+  const request = { caller, chargeId: updating.operationId, eventId, isSent: updating.isSent }
   return runChange(deps, request, (state, now) =>
     slot === undefined
       ? prepareEvent(deps, updating, state, now)

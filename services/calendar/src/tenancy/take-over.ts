@@ -18,13 +18,10 @@ select id from gone`)
 const EARLIER_FEEDS = sql<never, [organizationId: string, takeOvers: number]>(
   'delete from feeds where organization_id = $1 and take_overs < $2',
 )
-/** Mails of events that are gone; answers have no event, and are told from those of the successor by their time. */
-const EARLIER_MAILS = sql<{ id: string }, [organizationId: string, at: string]>(`
-delete from outgoing_mails as mails
- where organization_id = $1
-   and case when event_id is null then created_at < $2::timestamptz
-            else not exists (select from events where events.id = mails.event_id) end
-returning id`)
+/** Also about events that are gone, whose cancellation the successor may have queued meanwhile. */
+const EARLIER_MAILS = sql<{ id: string }, [organizationId: string, takeOvers: number]>(
+  'delete from outgoing_mails where organization_id = $1 and take_overs < $2 returning id',
+)
 
 /**
  * Deletes the events and feeds that were made before a take-over that the human has confirmed, silently, and what they
@@ -34,7 +31,7 @@ returning id`)
 export async function deleteEarlier(
   tx: Tx,
   timers: Schedule<CalendarTimers>,
-  { organization_id: id, take_overs, at }: { organization_id: string; take_overs: number; at: string },
+  { organization_id: id, take_overs }: { organization_id: string; take_overs: number },
 ): Promise<void> {
   await tx.query(EARLIER_FEEDS, id, take_overs)
   for (let ids: string[] | undefined; ids === undefined || ids.length === BATCH; ) {
@@ -42,7 +39,7 @@ export async function deleteEarlier(
     // A timer whose attempt is just being concluded finds no event.
     await timers.cancelIdle(tx, 'boundary', ids)
   }
-  const mails = await tx.query(EARLIER_MAILS, id, at)
+  const mails = await tx.query(EARLIER_MAILS, id, take_overs)
   await timers.cancelIdle(
     tx,
     'invitation-out',

@@ -107,6 +107,19 @@ it('creates one event for parallel requests with one client_id', async () => {
   expect(new Set(answers.map(({ body }) => body.event?.event_id)).size).toBe(1)
 })
 
+it('charges parallel requests with one client_id once, and others with the same recipients again', async () => {
+  const inbox = calendar.inbox()
+  const before = new Set(calendar.peers.charged.keys())
+  const ids = () => [...calendar.peers.charged.keys()].filter((id) => !before.has(id))
+  const body = { ...meeting, attendees: guests, send_invites: true, client_id: 'charged' }
+  const answers = await Promise.all(Array.from({ length: 4 }, () => create(inbox, body)))
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 201])
+  expect(ids()).toHaveLength(1)
+  await create(inbox, { ...body, client_id: 'other' })
+  await create(calendar.inbox(), body)
+  expect(ids()).toHaveLength(3)
+})
+
 it('refuses an event above the limit of the calendar', async () => {
   const inbox = calendar.inbox()
   for (let count = 0; count < 3; count++) await create(inbox, meeting)

@@ -85,10 +85,22 @@ it('answers a repeated Idempotency-Key as the first time, and refuses it for ano
   expect([other.status, other.body.code]).toEqual([409, 'idempotency_conflict'])
 })
 
+it('charges a deletion that is repeated with its key once', async () => {
+  const { inbox, date } = await eventOf({ ...weekly, attendees: [{ email: 'ann@example.com' }] })
+  const before = calendar.peers.charged.size
+  const query = { send_invites: 'true' }
+  const once = () => remove(inbox, date('2030-01-14T09:00:00'), { query, headers: { 'idempotency-key': 'charged' } })
+  const answers = await Promise.all([once(), once(), once()])
+  expect(answers.map(({ status }) => status)).toEqual([202, 202, 202])
+  await remove(inbox, date('2030-01-21T09:00:00'), { query, headers: { 'idempotency-key': 'other' } })
+  expect(calendar.peers.charged.size).toBe(before + 2)
+})
+
 it('mails the cancellation to every attendee', async () => {
   const { inbox, id } = await eventOf({ ...meeting, attendees: [{ email: 'ann@example.com' }] })
   const { body } = await remove(inbox, id, { query: { send_invites: 'true' } })
-  expect(calendar.peers.charged.get(body.deletion_id ?? '')).toEqual(['ann@example.com'])
+  expect(body.deletion_id).toBeDefined()
+  expect([...calendar.peers.charged.values()].at(-1)).toEqual(['ann@example.com'])
   const sent = await waitFor(() => calendar.peers.sent.find(({ inbox_uid }) => inbox_uid === inbox.inbox_uid), {
     what: 'the mail',
   })
@@ -167,6 +179,25 @@ describe('an invitation of somebody else', () => {
     await answer(inbox, id, { status: 'tentative', send_reply: false })
     expect((await get(inbox, date)).body['response_status']).toBe('tentative')
     expect(calendar.peers.sent.some(({ inbox_uid }) => inbox_uid === inbox.inbox_uid)).toBe(false)
+  })
+
+  it('keeps the sequences of its organizer through changes of the own copy', async () => {
+    const { inbox, id } = await invited('FREQ=WEEKLY')
+    const update = (of: string, body: object, query = {}) =>
+      calendar.call('calendarEvents.update', inbox, { params: { event_id: of }, query, body })
+    await update(id, { title: 'Mine', start: '2030-01-07T10:00:00', end: '2030-01-07T11:00:00' })
+    await update(`${id}_t20300114T100000`, { title: 'Mine alone' })
+    await update(`${id}_t20300121T100000`, { location: 'Here' }, { mode: 'future' })
+    await remove(inbox, `${id}_t20300204T100000`)
+    await remove(inbox, `${id}_t20300211T100000`, { query: { mode: 'future' } })
+    expect((await get(inbox, id)).body).toMatchObject({ title: 'Mine', sequence: 2 })
+    const text = `select sequence, time_sequence from events where id = '${id}'
+      union all select sequence, 2 from edits where event_id = '${id}'`
+    expect(await calendar.db.query({ text })).toEqual([
+      { sequence: 2, time_sequence: 2 },
+      { sequence: 0, time_sequence: 2 },
+      { sequence: 0, time_sequence: 2 },
+    ])
   })
 
   it('cannot be mailed to its attendees, and not be answered when it is cancelled', async () => {

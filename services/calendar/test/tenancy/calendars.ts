@@ -72,9 +72,17 @@ export class Calendars {
     const created = { hash: '\\x00', event_id: id, operation_id: randomUUID() }
     await this.insert('create_keys', { ...placed, client_id: id, ...created })
     await this.insert('deletions', { id, ...placed, key: id, request: '', answer: {}, expires_at: AT })
-    const content = { recipient: 'ada@x.test', subject: 'Review', text: '', method: 'REQUEST', calendar: '' }
+    const told = {
+      about: 'invitation',
+      title: 'Review',
+      text: '',
+      method: 'REQUEST',
+      calendar: '',
+      only_invited: false,
+    }
+    const content = { recipient: 'ada@x.test', message_id: `<${mail}@x.test>`, take_overs: takeOvers, ...told }
     await this.insert('outgoing_mails', { id: mail, ...placed, event_id: id, ...content, created_at: '2026-01-01' })
-    await this.insert('invited', { event_id: id, email: 'ada@x.test', ...placed })
+    await this.insert('invited', { event_id: id, email: 'ada@x.test', message_id: `<${mail}@x.test>`, ...placed })
     const feed = { hash: `\\x${inbox.inboxUid.replaceAll('-', '')}`, take_overs: takeOvers, created_at: '2026-01-01' }
     await this.insert('feeds', { ...scope, ...feed }, 'take_overs')
     const dueAt = new Date(AT)

@@ -136,6 +136,15 @@ describe('a take-over', () => {
     expect(await countRows(calendars.db, 'outbox')).toBe(0)
   })
 
+  it('leaves the mails of the successor, also about events that are gone', async () => {
+    const inbox = inboxScope()
+    const [earlier, gone] = [await calendars.fill(inbox), await calendars.fill(inbox, 1)]
+    await queryRows(calendars.db, 'delete from events where id = $1', gone)
+    await deliverOnce(calendars.tenancy.consumer, takenOver(inbox.organizationId, true))
+    const mailsOf = (id: string) => countRows(calendars.db, 'outgoing_mails where event_id = $1', id)
+    expect([await mailsOf(earlier), await mailsOf(gone)]).toEqual([0, 1])
+  })
+
   it('ends the feed of an earlier key', async () => {
     const inbox = inboxScope()
     await calendars.fill(inbox)

@@ -1,7 +1,8 @@
 import type { Caller } from '@restante/contracts/access'
 import type { InternalRequestOf, InternalResponseOf } from '@restante/contracts/internal'
 import { LIMITS } from '@restante/contracts/vocabulary'
-import { type Database, sql } from '@restante/service/database'
+import { normalizeAddress } from '@restante/mime'
+import { type Database, hashedUuid, sql } from '@restante/service/database'
 import { ApiError, notFound } from '@restante/service/errors'
 import { requireInbox } from '@restante/service/identity'
 import { holdScopes } from '@restante/tenancy'
@@ -14,8 +15,9 @@ export interface ChargesOptions {
 
 type Outcome = InternalResponseOf<'mail-send.chargeInvitations'>
 
-const ADD = sql<{ id: string }, [id: string, organizationId: string]>(
-  'insert into invitation_charges (id, organization_id) values ($1, $2) on conflict (id) do nothing returning id',
+const ADD = sql<{ id: string }, [ids: readonly string[], organizationId: string]>(
+  `insert into invitation_charges (id, organization_id) select id, $2 from unnest($1::uuid[]) as given(id)
+   on conflict (id) do nothing returning id`,
 )
 
 /** A request is repeated within minutes. */
@@ -34,12 +36,13 @@ export class Charges {
   }
 
   /**
-   * Counts all of them, or none; a repeated id counts once.
+   * Counts all of them, or none. With the same id a recipient counts once: an operation that is repeated after others have
+   * joined is charged for those.
    * @throws ApiError 404 when the inbox is deleted.
    */
   async charge({ id, caller, recipients }: InternalRequestOf<'mail-send.chargeInvitations'>): Promise<Outcome> {
     try {
-      await this.#count(id, caller, recipients.length)
+      await this.#count(id, caller, recipients)
       return { outcome: 'charged' }
     } catch (error) {
       if (error instanceof ApiError && error.code === 'rate_limit_exceeded') return limited(error)
@@ -47,14 +50,16 @@ export class Charges {
     }
   }
 
-  async #count(id: string, caller: Caller, recipients: number): Promise<void> {
+  async #count(id: string, caller: Caller, recipients: readonly string[]): Promise<void> {
     const { db, quotas } = this.#options
     const inbox = requireInbox(caller)
-    const quota = quotas.ofInvitations(caller, inbox, recipients)
+    // In a fixed order, so that calls at the same time cannot deadlock on them.
+    const ids = [...new Set(recipients.map((address) => hashedUuid(`${id} ${normalizeAddress(address)}`)))].sort()
     await db.transaction(async (tx) => {
       if (!(await holdScopes(tx, [inbox.uid]))) throw notFound('Inbox')
-      const [added] = await tx.query(ADD, id, caller.organization_id)
-      if (added) await Quota.charge(tx, [quota], new Date())
+      const added = await tx.query(ADD, ids, caller.organization_id)
+      if (added.length === 0) return
+      await Quota.charge(tx, [quotas.ofInvitations(caller, inbox, added.length)], new Date())
     })
   }
 }

@@ -84,6 +84,16 @@ describe('mail-send.chargeInvitations', () => {
     expect((await charge(caller, people(5), id)).body).toEqual({ outcome: 'charged' })
   })
 
+  it('200: counts whoever has joined when an id is repeated, and nobody twice', async () => {
+    const caller = known()
+    const [id, recipients] = [randomUUID(), people(4)]
+    expect((await charge(caller, recipients.slice(0, 3), id)).body).toEqual({ outcome: 'charged' })
+    expect((await charge(caller, recipients, id)).body).toEqual({ outcome: 'charged' })
+    expect((await charge(caller, people(2))).body).toMatchObject({ outcome: 'limited' })
+    expect((await charge(caller, people(1))).body).toEqual({ outcome: 'charged' })
+    expect((await charge(caller, [...recipients].reverse(), id)).body).toEqual({ outcome: 'charged' })
+  })
+
   it('404: for an inbox that was deleted meanwhile', async () => {
     const caller = known()
     const { organization_id, inbox } = caller

@@ -153,15 +153,19 @@ CREATE TABLE "outgoing_mails" (
     "id" UUID NOT NULL,
     "inbox_uid" UUID NOT NULL,
     "organization_id" UUID NOT NULL,
-    "event_id" UUID,
+    "event_id" UUID NOT NULL,
     "recipient" TEXT NOT NULL,
     "recipient_name" TEXT,
-    "subject" TEXT NOT NULL,
+    "about" TEXT NOT NULL,
+    "title" TEXT NOT NULL,
     "text" TEXT NOT NULL,
     "method" TEXT NOT NULL,
     "calendar" TEXT NOT NULL,
     "in_reply_to" TEXT,
+    "only_invited" BOOLEAN NOT NULL DEFAULT false,
+    "message_id" TEXT NOT NULL,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "take_overs" INTEGER NOT NULL DEFAULT 0,
 
     CONSTRAINT "outgoing_mails_pkey" PRIMARY KEY ("id")
 );
@@ -172,7 +176,7 @@ CREATE TABLE "invited" (
     "email" TEXT NOT NULL,
     "inbox_uid" UUID NOT NULL,
     "organization_id" UUID NOT NULL,
-    "message_id" TEXT,
+    "message_id" TEXT NOT NULL,
 
     CONSTRAINT "invited_pkey" PRIMARY KEY ("event_id","email")
 );

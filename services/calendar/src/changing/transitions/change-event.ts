@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { ApiError } from '@restante/service/errors'
 import { instantsOf, lastEndOf } from '../../dates/index.ts'
 import type { BegunDateRow, EventRow, EventState } from '../../model/rows.ts'
+import { boundedSequence, nextSequence } from '../../model/sequence.ts'
 import type { Cause, EventChange } from './cause.ts'
 import { isStarting } from './due.ts'
 import { historyAfter, movedDates, movedLists, withSpans } from './move.ts'
@@ -54,12 +55,14 @@ export function changeEvent(state: EventState, change: EventChange, cause: Cause
   const next = merged(event, change)
   const differs = (name: (typeof ALL)[number]) => !isDeepStrictEqual(event[name], next[name])
   const isRetimed = [...TIMES, 'status' as const].some(differs)
-  const isVisible = VISIBLE.some(differs)
-  const sequence = mail === undefined ? event.sequence + (isVisible ? 1 : 0) : mail.sequence
+  // Those of what another organizes are its organizer's: a local change would make the next version an outdated one.
+  const isRaised = mail !== undefined || (event.source !== 'email' && VISIBLE.some(differs))
+  const raised = mail === undefined ? nextSequence(event.sequence) : boundedSequence(mail.sequence)
+  const sequence = isRaised ? raised : event.sequence
   const changed: EventRow = {
     ...next,
     sequence,
-    time_sequence: TIMES.some(differs) ? sequence : event.time_sequence,
+    time_sequence: isRaised && TIMES.some(differs) ? sequence : event.time_sequence,
     ...(mail && { origin_message_id: mail.message_id, stamped_at: mail.stamped_at }),
     revision: event.revision + 1,
     updated_at: at,

@@ -5,6 +5,7 @@ import type { CalendarDate } from '../../dates/index.ts'
 import { dateAt, instantsOf, lastEndOf } from '../../dates/index.ts'
 import { sequenceOf } from '../../documents/index.ts'
 import type { BegunDateRow, EditedFields, EditRow, EventState } from '../../model/rows.ts'
+import { boundedSequence, nextSequence } from '../../model/sequence.ts'
 import type { Cause } from './cause.ts'
 import { isStarting } from './due.ts'
 import { withSpans } from './move.ts'
@@ -44,7 +45,8 @@ export function editDate(state: EventState, { slot, mode, fields, isSent }: Date
   const stored = state.edits.find((edit) => edit.slot === slot)
   if (stored !== undefined && stored.mode !== mode) throw new ApiError('event_in_progress')
   if (stored === undefined) checkNumber(state, mode)
-  const sent = isSent ? sequenceOf(state, date) + 1 : (stored?.sequence ?? 0)
+  const isOwn = event.source !== 'email'
+  const sent = isSent && isOwn ? nextSequence(sequenceOf(state, date)) : (stored?.sequence ?? 0)
   const edit: EditRow = {
     event_id: event.id,
     slot,
@@ -53,7 +55,7 @@ export function editDate(state: EventState, { slot, mode, fields, isSent }: Date
     organization_id: event.organization_id,
     fields: { ...stored?.fields, ...fields },
     revision: stored === undefined ? 0 : stored.revision + 1,
-    sequence: mail?.sequence ?? sent,
+    sequence: mail === undefined ? sent : boundedSequence(mail.sequence),
     stamped_at: mail?.stamped_at ?? stored?.stamped_at ?? null,
     start_at: null,
     end_at: null,

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { instantsOf, lastEndOf } from '../../dates/index.ts'
 import type { EventRow, EventState } from '../../model/rows.ts'
+import { boundedSequence } from '../../model/sequence.ts'
 import type { Cause, NewEvent } from './cause.ts'
 
 /** The state of an event that is created (calendar 5). */
 export function newEvent(given: NewEvent, { at, address, mail }: Cause): EventState {
   const { inbox_created_at, uid, recurrence_id = '', ...fields } = given
   const id = randomUUID()
-  const sequence = mail?.sequence ?? 0
+  const sequence = boundedSequence(mail?.sequence ?? 0)
   const event: EventRow = {
     ...fields,
     ...instantsOf(fields),

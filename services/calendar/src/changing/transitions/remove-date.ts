@@ -4,6 +4,7 @@ import { ApiError, invalid } from '@restante/service/errors'
 import { type CalendarDate, dateAt, datesBetween, lastEndOf } from '../../dates/index.ts'
 import { cancelledDate, dateDocument } from '../../documents/index.ts'
 import type { EventRow, EventState } from '../../model/rows.ts'
+import { nextSequence } from '../../model/sequence.ts'
 import type { Cause } from './cause.ts'
 import { isStarting } from './due.ts'
 
@@ -42,12 +43,13 @@ export function removeDate(
   if (mode === 'single' && event.exdates.length >= CALENDAR_LIMITS.exdates) {
     throw invalid(['event_id'], `At most ${CALENDAR_LIMITS.exdates} dates can be taken out of a series`)
   }
-  const sequence = event.sequence + 1
+  // Those of what another organizes are its organizer's.
+  const sequence = nextSequence(event.sequence)
+  const sequences = event.source === 'email' ? {} : { sequence, time_sequence: sequence }
   const changed: EventRow = {
     ...event,
     ...(mode === 'single' ? { exdates: [...event.exdates, slot] } : { truncate_before: slot, truncated_at: cause.at }),
-    sequence,
-    time_sequence: sequence,
+    ...sequences,
     revision: event.revision + 1,
     ...(!isStarting(state, cause.at) && { seen_until: cause.at }),
     updated_at: cause.at,

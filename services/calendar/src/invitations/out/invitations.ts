@@ -5,7 +5,7 @@ import type { Schedule, Timers } from '@restante/jobs'
 import { normalizeAddress } from '@restante/mime'
 import { backoff } from '@restante/service/concurrency'
 import type { Database, Tx } from '@restante/service/database'
-import { ApiError } from '@restante/service/errors'
+import { ApiError, UpstreamError } from '@restante/service/errors'
 import { type ServiceClient, UpstreamRejectedError } from '@restante/service/http'
 import type { Logger } from '@restante/service/telemetry'
 import type { CalendarTimers } from '../../timers/kinds.ts'
@@ -41,11 +41,12 @@ export class Invitations {
   }
 
   /**
-   * Counts mails as sends, before the change that they tell of and without any lock. A repeated id counts once. Where no
-   * mail leaves, nothing is counted.
-   * @param id of the operation.
+   * Counts mails as sends, before the change that they tell of and without any lock. With the same id a recipient counts
+   * once. Where no mail leaves, nothing is counted.
+   * @param id of the operation; the same when it is repeated.
    * @param recipients addresses, without that of the inbox.
    * @throws ApiError 429 when they exceed a limit: nothing is counted; 409 when the inbox is gone.
+   * @throws UpstreamError which is answered with 503, also by a mail-send of an earlier release that cannot count yet.
    */
   async charge(caller: Caller, id: string, recipients: readonly string[]): Promise<void> {
     if (recipients.length === 0 || !leavesInbox(caller)) return
@@ -60,8 +61,9 @@ export class Invitations {
     try {
       return await this.#options.mailSend.call('mail-send.chargeInvitations', request)
     } catch (error) {
-      if (error instanceof UpstreamRejectedError && error.status === 404) throw new ApiError('calendar_inbox_required')
-      throw error
+      if (!(error instanceof UpstreamRejectedError) || error.status !== 404) throw error
+      if (error.isUnknownRoute) throw new UpstreamError('mail-send cannot count invitations yet', { cause: error })
+      throw new ApiError('calendar_inbox_required')
     }
   }
 
@@ -69,8 +71,9 @@ export class Invitations {
    * Queues mails about one event, in the transaction of the change and under the lock of the event. Whoever was not
    * invited before gets a change as an invitation; later mails answer that one. To be called before the event is deleted:
    * who was invited is forgotten with it.
+   * @param takeOvers of the caller.
    */
-  async queue(tx: Tx, mails: readonly PlannedMail[]): Promise<void> {
+  async queue(tx: Tx, mails: readonly PlannedMail[], takeOvers: number): Promise<void> {
     const [first] = mails
     if (!first) return
     const recipients = mails.map(({ recipient }) => recipient)
@@ -80,7 +83,7 @@ export class Invitations {
       .map((mail) => ({ ...mail, ...identified(mail, invited) }))
     const invitations = planned.filter(({ about }) => about === 'invitation')
     await outgoing.invite(tx, first, invitations)
-    await outgoing.add(tx, first.organization_id, planned.map(outgoingOf))
+    await outgoing.add(tx, first, planned.map(outgoingOf), takeOvers)
     await this.#options.timers.scheduleAll(
       tx,
       planned.map(({ id }) => ({ kind: 'invitation-out', key: id, payload: { mail_id: id } })),
@@ -96,11 +99,14 @@ export class Invitations {
         concurrency: CONCURRENCY,
         attemptMs: ATTEMPT_MS,
         maxAttempts: MOST_ATTEMPTS,
-        // What mail-send cannot read it cannot read later.
+        // What mail-send cannot read it cannot read later, unless it is of an earlier release.
         retry: (attempt, error) =>
-          error instanceof UpstreamRejectedError ? null : new Date(Date.now() + backoff(attempt, RETRY)),
+          error instanceof UpstreamRejectedError && !error.isUnknownRoute
+            ? null
+            : new Date(Date.now() + backoff(attempt, RETRY)),
         givenUp: async (tx, { payload }, error) => {
-          await this.#end(tx, payload.mail_id)
+          const mail = await outgoing.find(tx, payload.mail_id)
+          if (mail) await this.#end(tx, mail, false)
           invitationsEnded.inc({ outcome: 'failed' })
           log.error({ err: error, mail: payload.mail_id }, 'invitation mail could not be handed over')
         },
@@ -110,20 +116,23 @@ export class Invitations {
         if (!mail) return
         if (!mail.is_next) return defer(new Date(Date.now() + backoff(timer.attempt, TURN)))
         const outcome = await this.#send(mail)
-        await run((tx) => this.#end(tx, mail.id))
+        await run((tx) => this.#end(tx, mail, outcome === 'sent'))
         invitationsEnded.inc({ outcome })
       },
     )
   }
 
-  async #end(tx: Tx, id: string): Promise<void> {
-    const next = await outgoing.delete(tx, id)
-    if (next !== undefined) await this.#options.timers.advance(tx, 'invitation-out', [next])
+  async #end(tx: Tx, mail: OutgoingMail, isSent: boolean): Promise<void> {
+    const { timers } = this.#options
+    const wasFirst = mail.about === 'invitation' && mail.in_reply_to === null
+    if (wasFirst && !isSent) await timers.cancelIdle(tx, 'invitation-out', await outgoing.notInvited(tx, mail))
+    const next = await outgoing.delete(tx, mail.id)
+    if (next !== undefined) await timers.advance(tx, 'invitation-out', [next])
   }
 
   /** Twice has one effect. */
   async #send(mail: OutgoingMail): Promise<'sent' | 'refused'> {
-    const { id, inbox_uid, recipient, recipient_name, subject, text, method, calendar, in_reply_to } = mail
+    const { id, inbox_uid, recipient, recipient_name, text, method, calendar, in_reply_to } = mail
     const { mailSend, log } = this.#options
     const result = await mailSend.call(
       'mail-send.sendInvitation',
@@ -132,7 +141,7 @@ export class Invitations {
         inbox_uid,
         to: recipient,
         ...(recipient_name !== null && { to_name: recipient_name }),
-        subject,
+        subject: subjectOf(mail),
         text,
         method,
         calendar,
@@ -149,19 +158,21 @@ export class Invitations {
 /** The id of a mail tells its Message-ID, so that later mails can answer it before it has left. */
 function identified(
   mail: PlannedMail,
-  invited: ReadonlyMap<string, string | null>,
-): { id: string; message_id: string; subject: string; in_reply_to: string | null } {
+  invited: ReadonlyMap<string, string>,
+): Pick<OutgoingMail, 'id' | 'message_id' | 'in_reply_to'> {
   const id = randomUUID()
   const { address, about, recipient } = mail
   const message_id = `<${id}@${address.slice(address.lastIndexOf('@') + 1)}>`
-  const in_reply_to = about === 'answer' ? mail.in_reply_to : (invited.get(recipient) ?? null)
-  return { id, message_id, subject: subjectOf(mail, invited.has(recipient)), in_reply_to }
+  return { id, message_id, in_reply_to: about === 'answer' ? mail.in_reply_to : (invited.get(recipient) ?? null) }
 }
 
-/** Of the title as much as a line of a header holds (RFC 5322 2.1.1). */
-function subjectOf({ about, title }: PlannedMail, wasInvited: boolean): string {
+/**
+ * Of the title as much as a line of a header holds (RFC 5322 2.1.1). It is told when the mail leaves: whether its recipient
+ * has been invited before depends on what became of the mails before it.
+ */
+function subjectOf({ about, title, in_reply_to }: OutgoingMail): string {
   const start = {
-    invitation: wasInvited ? 'Updated invitation' : 'Invitation',
+    invitation: in_reply_to === null ? 'Invitation' : 'Updated invitation',
     cancellation: 'Canceled',
     answer: 'Responded',
   }[about]
@@ -170,17 +181,9 @@ function subjectOf({ about, title }: PlannedMail, wasInvited: boolean): string {
 }
 
 function outgoingOf({
-  id,
-  inbox_uid,
-  event_id,
-  recipient_name,
-  subject,
-  text,
-  method,
-  calendar,
-  in_reply_to,
+  address,
+  organization_id,
   ...mail
-}: PlannedMail & { readonly id: string; readonly subject: string }): OutgoingMail {
-  const recipient = normalizeAddress(mail.recipient)
-  return { id, inbox_uid, event_id, recipient, recipient_name, subject, text, method, calendar, in_reply_to }
+}: PlannedMail & Pick<OutgoingMail, 'id' | 'message_id'>): OutgoingMail {
+  return { ...mail, recipient: normalizeAddress(mail.recipient) }
 }

@@ -1,5 +1,6 @@
 import type { Attendee } from '@restante/contracts/resources'
 import { normalizeAddress } from '@restante/mime'
+import type { CalendarDate } from '../../dates/date.ts'
 import { dateAt } from '../../dates/index.ts'
 import { sequenceOf } from '../../documents/date.ts'
 import {
@@ -10,8 +11,10 @@ import {
   type Method,
   nextDates,
   seriesComponents,
+  type Writing,
 } from '../../icalendar/write/index.ts'
 import type { EditRow, EventState } from '../../model/rows.ts'
+import { nextSequence } from '../../model/sequence.ts'
 import { answerOf } from './answer.ts'
 import type { PlannedMail, SentChange } from './change.ts'
 import { mailedAttendees } from './recipients.ts'
@@ -48,8 +51,12 @@ function eventMails({ before, after, ...writing }: Of<'event'>): PlannedMail[] {
     event.status === 'cancelled'
       ? cancellation(after, writing, event.attendees, toldEvent(event), cancel(event.attendees))
       : request(after, writing, event.attendees, toldEvent(event), seriesComponents(after, writing, wasSent))
-  const removed = missing(before?.event.attendees ?? [], event.attendees)
-  return [...mails, ...removals(removed, after, writing, toldEvent(event), cancel)]
+  if (!before) return mails
+  const removed = missing(before.event.attendees, event.attendees)
+  const gone = (attendees: readonly Attendee[]) => [
+    eventComponent(before, writing, { sequence: event.sequence, status: 'cancelled', attendees }),
+  ]
+  return [...mails, ...removals(removed, before, writing, toldEvent(before.event), gone)]
 }
 
 function dateMails({ slot, before, after, ...writing }: Of<'date'>): PlannedMail[] {
@@ -62,8 +69,25 @@ function dateMails({ slot, before, after, ...writing }: Of<'date'>): PlannedMail
     date.status === 'cancelled'
       ? cancellation(after, writing, date.attendees, toldDate(date), cancel(date.attendees))
       : request(after, writing, date.attendees, toldDate(date), [dateComponent(after, date, writing)])
-  const removed = missing(dateAt(before, slot)?.attendees ?? [], date.attendees)
-  return [...mails, ...removals(removed, after, writing, toldDate(date), cancel)]
+  const known = dateAt(before, slot)
+  return known ? [...mails, ...dateRemovals({ before, after, writing }, known, date, [date])] : mails
+}
+
+/** Of dates, as those who were removed know them. */
+function dateRemovals(
+  { before, after, writing }: { readonly before: EventState; readonly after: EventState; readonly writing: Writing },
+  known: CalendarDate,
+  date: CalendarDate,
+  dates: readonly CalendarDate[],
+): PlannedMail[] {
+  const removed = missing(known.attendees, date.attendees)
+  return removals(removed, before, writing, toldDate(known), (attendees) =>
+    dates.flatMap((each) => {
+      const past = dateAt(before, each.slot)
+      const changes = { sequence: sequenceOf(after, each), status: 'cancelled', attendees } as const
+      return past ? [dateComponent(before, past, writing, changes)] : []
+    }),
+  )
 }
 
 function laterDatesMails({ slot, before, after, ...writing }: Of<'date'>): PlannedMail[] {
@@ -72,19 +96,17 @@ function laterDatesMails({ slot, before, after, ...writing }: Of<'date'>): Plann
   const written = (edit: EditRow) => wasSent(edit) || (edit.mode === 'future' && edit.slot === slot)
   const components = seriesComponents(after, writing, written, slot)
   const mails = request(after, writing, date.attendees, toldDate(date), components, LATER)
-  const removed = missing(dateAt(before, slot)?.attendees ?? [], date.attendees)
-  const cancel = (attendees: readonly Attendee[]) =>
-    nextDates(after, slot, writing.at).map((next) =>
-      dateComponent(after, next, writing, { status: 'cancelled', attendees }),
-    )
-  return [...mails, ...removals(removed, after, writing, toldDate(date), cancel)]
+  const known = dateAt(before, slot)
+  if (!known) return mails
+  const next = nextDates(after, slot, writing.at)
+  return [...mails, ...dateRemovals({ before, after, writing }, known, date, next)]
 }
 
 const LATER = 'This date and all later ones were changed.'
 
 function deletionMails({ before, ...writing }: Of<'deleted'>): PlannedMail[] {
   const { event, edits } = before
-  const sequence = Math.max(event.sequence, ...edits.map((edit) => edit.sequence)) + 1
+  const sequence = nextSequence(Math.max(event.sequence, ...edits.map((edit) => edit.sequence)))
   const component = eventComponent(before, writing, { sequence, status: 'cancelled' })
   return cancellation(before, writing, event.attendees, toldEvent(event), [component])
 }
@@ -92,7 +114,7 @@ function deletionMails({ before, ...writing }: Of<'deleted'>): PlannedMail[] {
 function cancelledDateMails({ slot, before, after, ...writing }: Of<'date-cancelled'>): PlannedMail[] {
   const date = dateAt(before, slot)
   if (!date) return []
-  const sequence = Math.max(sequenceOf(before, date) + 1, after.event.sequence)
+  const sequence = Math.max(nextSequence(sequenceOf(before, date)), after.event.sequence)
   const component = dateComponent(before, date, writing, { sequence, status: 'cancelled' })
   return cancellation(before, writing, date.attendees, toldDate(date), [component])
 }
@@ -137,7 +159,7 @@ function cancellation(
 
 const CANCELED = 'This event has been canceled.'
 
-/** Whoever is no longer invited is told so alone, without who else is. */
+/** Whoever is no longer invited is told so alone, without who else is, and without what was changed with it. */
 function removals(
   removed: readonly Attendee[],
   state: EventState,

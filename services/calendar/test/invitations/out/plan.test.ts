@@ -54,6 +54,36 @@ describe('mails about an event', () => {
     ])
   })
 
+  it('tell whoever was removed nothing of what was changed with it', () => {
+    const before = meeting({ sequence: 3 })
+    const secret = { title: 'Secret', description: 'Secret', location: 'Secret', start: '2026-04-01T09:00:00' }
+    const after = meeting({ ...secret, attendees: [ann], sequence: 4 })
+    const slot = '2026-03-05T09:00:00'
+    const series = daily()
+    const edited = (mode: 'single' | 'future') => ({ ...edit(slot, mode, { ...texts, attendees: [ann] }), sequence: 3 })
+    const { start: _, ...texts } = secret
+    const changes: SentChange[] = [
+      { kind: 'event', before, after, ...writing },
+      ...(['single', 'future'] as const).map((mode) => {
+        const next = daily({}, [edited(mode)])
+        return { kind: 'date', mode, slot, before: series, after: next, ...writing } as const
+      }),
+    ]
+    for (const change of changes) {
+      const mail = mailsFor(change).find(({ recipient }) => recipient === 'bob@example.org')
+      expect(mail).toMatchObject({ method: 'CANCEL', title: 'Standup' })
+      expect(JSON.stringify(mail)).not.toMatch(change.kind === 'event' ? /Secret|20260401/ : /Secret/)
+      expect(mail?.calendar).toContain(`SEQUENCE:${change.kind === 'event' ? 4 : 3}\r\n`)
+    }
+  })
+
+  it('have a sequence within its range', () => {
+    const before = meeting({ sequence: 2_147_483_647, attendees: [ann] })
+    expect(planned({ kind: 'deleted', before, ...writing })).toEqual([
+      'ann@example.org | cancellation | CANCEL | 2147483647 CANCELLED ann',
+    ])
+  })
+
   it('cancel it when its status is set so, because a request has no such status', () => {
     const after = meeting({ status: 'cancelled', sequence: 1, attendees: [ann] })
     expect(planned({ kind: 'event', before: meeting({ attendees: [ann] }), after, ...writing })).toEqual([

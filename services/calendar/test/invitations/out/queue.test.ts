@@ -5,7 +5,7 @@ import type { Caller } from '@restante/contracts/access'
 import { type InternalRequestOf, internalOperations } from '@restante/contracts/internal'
 import type { Attendee } from '@restante/contracts/resources'
 import { Timers } from '@restante/jobs'
-import { ApiError } from '@restante/service/errors'
+import { ApiError, UpstreamError } from '@restante/service/errors'
 import { ServiceClient } from '@restante/service/http'
 import { createLogger } from '@restante/service/telemetry'
 import { callerOf, countRows, freePort, openRedis, queryRows, type TestRedis, waitFor } from '@restante/testkit'
@@ -26,13 +26,18 @@ class MailSend {
     thread_id: randomUUID(),
   })
   charge: object | number = { outcome: 'charged' }
+  /** Of a release that has none of the operations. */
+  isEarlier = false
   url = ''
   readonly #server: Server = createServer(async (request, response) => {
     const body: unknown = await json(request)
     const answer = this.#answer(request.url, body)
     response.statusCode = typeof answer === 'number' ? answer : 200
     response.setHeader('content-type', 'application/json')
-    response.end(JSON.stringify(typeof answer === 'number' ? { code: 'not_found' } : answer))
+    const isUnknown = this.isEarlier
+    if (isUnknown) response.statusCode = 404
+    const refusal = isUnknown ? { code: 'not_found', message: 'Route not found' } : { code: 'not_found' }
+    response.end(JSON.stringify(typeof answer === 'number' || isUnknown ? refusal : answer))
   })
 
   async start(): Promise<this> {
@@ -103,7 +108,7 @@ async function meeting(attendees: readonly Attendee[]) {
 async function announce(address: string, event: EventRow, before?: EventRow): Promise<void> {
   const change = { kind: 'event', after: stateOf(event), address, at: new Date() } as const
   const mails = mailsFor(before ? { ...change, before: stateOf(before) } : change)
-  await rows.db.transaction((tx) => invitations.queue(tx, mails))
+  await rows.db.transaction((tx) => invitations.queue(tx, mails, 0))
 }
 
 const sentTo = (email: string, count: number): Promise<Sent[]> =>
@@ -184,6 +189,60 @@ describe('queued mails', () => {
     mailSend.answer = works
   })
 
+  it('after a refused invitation are the first one, and tell nobody of a removal who was never invited', async () => {
+    const [ann, bob] = [attendee(), attendee()]
+    const { event, address } = await meeting([ann, bob])
+    const works = mailSend.answer
+    const isRefused = new Set([ann.email, bob.email])
+    mailSend.answer = (mail) => (isRefused.delete(mail.to) ? { outcome: 'refused', reason: 'blocked' } : works(mail))
+    await rows.db.transaction(async (tx) => {
+      const told = { address, at: new Date() }
+      const [first, second, third] = [event, { ...event, sequence: 1, attendees: [ann] }, { ...event, sequence: 2 }]
+      const states = [stateOf(first), stateOf(second), stateOf({ ...third, attendees: [ann] })] as const
+      await invitations.queue(tx, mailsFor({ kind: 'event', after: states[0], ...told }), 0)
+      await invitations.queue(tx, mailsFor({ kind: 'event', before: states[0], after: states[1], ...told }), 0)
+      await invitations.queue(tx, mailsFor({ kind: 'event', before: states[1], after: states[2], ...told }), 0)
+    })
+    const [refused, invitation, update] = await sentTo(ann.email, 3)
+    expect([refused, invitation, update].map((mail) => mail?.subject)).toEqual([
+      'Invitation: Review',
+      'Invitation: Review',
+      'Updated invitation: Review',
+    ])
+    const id = `<${invitation?.id}@example.com>`
+    expect([invitation?.in_reply_to, update?.in_reply_to]).toEqual([undefined, id])
+    await waitFor(async () => (await waiting(event)) === 0, { what: 'no mail that waits', timeout: 20_000 })
+    expect(mailSend.sent.filter(({ to }) => to === bob.email)).toHaveLength(1)
+    const invited = await queryRows(rows.db, 'select email, message_id from invited where event_id = $1', event.id)
+    expect(invited).toEqual([{ email: ann.email, message_id: id }])
+    mailSend.answer = works
+  })
+
+  it('that were given up have invited nobody', async () => {
+    const ann = attendee()
+    const { event, address } = await meeting([ann])
+    const works = mailSend.answer
+    mailSend.answer = () => 400
+    await announce(address, event)
+    await waitFor(async () => (await waiting(event)) === 0, { what: 'no mail that waits', timeout: 20_000 })
+    mailSend.answer = works
+    await announce(address, { ...event, sequence: 1 }, event)
+    const [, second] = await sentTo(ann.email, 2)
+    expect([second?.subject, second?.in_reply_to]).toEqual(['Invitation: Review', undefined])
+  })
+
+  it('wait for a mail-send that can send them', async () => {
+    const ann = attendee()
+    const { event, address } = await meeting([ann])
+    mailSend.isEarlier = true
+    await announce(address, event)
+    await sentTo(ann.email, 1)
+    mailSend.isEarlier = false
+    const [first, second] = await sentTo(ann.email, 2)
+    expect(second?.id).toBe(first?.id)
+    await waitFor(async () => (await waiting(event)) === 0, { what: 'no mail that waits', timeout: 20_000 })
+  })
+
   it('have subjects that fit into a line', async () => {
     const ann = attendee()
     const { event, address } = await meeting([ann])
@@ -229,5 +288,8 @@ describe('a charge', () => {
     mailSend.charge = 404
     expect(await refusal()).toMatchObject({ code: 'calendar_inbox_required' })
     mailSend.charge = { outcome: 'charged' }
+    mailSend.isEarlier = true
+    expect(await refusal()).toBeInstanceOf(UpstreamError)
+    mailSend.isEarlier = false
   })
 })
