@@ -10,9 +10,10 @@ import { type CalendarDate, dateAt, instantsOf } from '../dates/index.ts'
 import { dateDocument, etagOfDate, etagOfEvent, eventDocument, requireMatch } from '../documents/index.ts'
 import type { EventState } from '../model/rows.ts'
 import { referenceOf, requireDate } from './find-date.ts'
-import { editedEnd, readDateEdit, readMode, requireDateFields } from './rules/date-change.ts'
-import { described, readEventChange, requireFields } from './rules/event-change.ts'
-import { requireAllowed } from './rules/phase.ts'
+import { requireSound } from './rules/body.ts'
+import { editedEnd, readDateEdit, readMode } from './rules/date-change.ts'
+import { readEventChange } from './rules/event-change.ts'
+import { phaseOf, requireAllowed } from './rules/phase.ts'
 import {
   addressesOf,
   type ChangingDeps,
@@ -47,10 +48,7 @@ export async function updateEvent(deps: ChangingDeps, update: Update): Promise<C
   const { caller, id, body } = update
   const { eventId, slot } = referenceOf(id)
   const mode = readMode(update.mode, slot)
-  requireFields(body)
-  // What is wrong in itself is refused whatever the state is.
-  described(body)
-  if (slot !== undefined) requireDateFields(body)
+  requireSound(body, slot)
   const updating: Updating = { ...update, operationId: randomUUID(), isSent: body.send_invites === true }
   const request = { caller, chargeId: updating.operationId, eventId, isSent: updating.isSent }
   return runChange(deps, request, (state, now) =>
@@ -71,18 +69,28 @@ function prepareEvent(
   requireMatch(ifMatch, etagOfEvent(event), event.revision)
   const change = readEventChange(body, state)
   const effect = effectOf(event, change)
-  const date = dateAt(state, '')
+  const date = gatedDate(state, change, now)
   if (date) requireAllowedOneOff(state, date, change, now)
   if (isSent) requireOwn(state)
-  if (effect !== 'none') changeEvent(state, change, cause)
+  const changed = effect === 'none' ? state : changeEvent(state, change, cause)
   return {
     recipients: isSent ? addressesOf(caller, change.attendees ?? event.attendees) : [],
     async write(tx) {
-      const after = effect === 'none' ? state : await storeChange(tx, deps, state, change, cause)
-      if (isSent) await mailChange(tx, deps, caller, { kind: 'event', before: state, after }, now)
-      return { event: eventDocument(after, { address: cause.address, etag: true }), operation_id: operationId }
+      if (effect !== 'none') await storeChange(tx, deps, state, change, cause, changed)
+      if (isSent) await mailChange(tx, deps, caller, { kind: 'event', before: state, after: changed }, now)
+      return { event: eventDocument(changed, { address: cause.address, etag: true }), operation_id: operationId }
     },
   }
+}
+
+/**
+ * The date of a one-off, which gates a change of it. Dates of a series that have begun stay as they ran and gate none; but when
+ * it becomes a one-off, its first date is what is left, and it gates while it runs.
+ */
+function gatedDate(state: EventState, change: EventChange, now: Date): CalendarDate | undefined {
+  if (state.event.kind === 'single') return dateAt(state, '')
+  const first = change.rule === null ? dateAt(state, state.event.start) : undefined
+  return first && ['starting', 'running'].includes(phaseOf(first, now)) ? first : undefined
 }
 
 function requireAllowedOneOff({ event }: EventState, date: CalendarDate, change: EventChange, now: Date): void {
@@ -114,11 +122,11 @@ function prepareDate(
   requireAllowed(date, { effect, movesStart, end_at: editedEnd(date, fields) }, now)
   if (isSent) requireOwn(state)
   const edit: DateEdit = { slot, mode, fields, isSent }
-  if (effect !== 'none') edited(state, edit, cause)
+  const after = effect === 'none' ? state : edited(state, edit, cause)
   return {
     recipients: isSent ? addressesOf(caller, fields.attendees ?? date.attendees) : [],
     async write(tx) {
-      const after = effect === 'none' ? state : await editDate(tx, deps, state, edit, cause)
+      if (effect !== 'none') await editDate(tx, deps, state, edit, cause, after)
       if (isSent) await mailChange(tx, deps, caller, { kind: 'date', mode, slot, before: state, after }, now)
       const shown = dateAt(after, slot)
       if (shown === undefined) throw new ApiError('event_expired')

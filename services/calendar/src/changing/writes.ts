@@ -52,15 +52,19 @@ export async function createEvent(tx: Tx, deps: WriteDeps, given: NewEvent, caus
   return state
 }
 
-/** Changes a one-off or series, and tells of it. @throws ApiError 409 `event_starting` */
+/**
+ * Changes a one-off or series, and tells of it.
+ * @param after the state with the change, when it was made already.
+ * @throws ApiError 409 `event_starting`
+ */
 export async function updateEvent(
   tx: Tx,
   deps: WriteDeps,
   before: EventState,
   change: EventChange,
   cause: Cause,
+  after: EventState = changeEvent(before, change, cause),
 ): Promise<EventState> {
-  const after = changeEvent(before, change, cause)
   await saveState(tx, before, after)
   await scheduleBoundary(tx, deps.timers, after, cause.at)
   const options = { address: cause.address, etag: false }
@@ -71,6 +75,7 @@ export async function updateEvent(
 
 /**
  * Changes one date, or one and all later ones, and tells of it.
+ * @param after the state with the change, when it was made already.
  * @throws ApiError 410 when the series has no such date; 409 `event_in_progress`; 400 for too many edits.
  */
 export async function editDate(
@@ -79,8 +84,8 @@ export async function editDate(
   before: EventState,
   edit: DateEdit,
   cause: Cause,
+  after: EventState = edited(before, edit, cause),
 ): Promise<EventState> {
-  const after = edited(before, edit, cause)
   await saveState(tx, before, after)
   await scheduleBoundary(tx, deps.timers, after, cause.at)
   const isNew = edit.mode === 'single' && !before.edits.some(({ slot }) => slot === edit.slot)

@@ -30,7 +30,6 @@ export function readDateEdit(body: UpdateEventBody, date: CalendarDate, mode: Ed
   if (mode === 'future' && start !== undefined) throw new ApiError('future_edit_start_move_not_supported')
   const fields = described(body)
   if (start === undefined && end === undefined && duration_mode === undefined) return fields
-  if (end === undefined && start !== undefined) throw invalid(['end'], '`start` needs `end`; `end` may come alone')
   const { duration_value } = readSchedule({
     start: start ?? date.start,
     end: end ?? date.end,
@@ -43,7 +42,8 @@ export function readDateEdit(body: UpdateEventBody, date: CalendarDate, mode: Ed
     ...fields,
     ...(start !== undefined && { start }),
     ...(duration_mode !== undefined && { duration_mode }),
-    duration_value,
+    // Otherwise it goes on to follow the series.
+    ...(end !== undefined && { duration_value }),
   }
 }
 

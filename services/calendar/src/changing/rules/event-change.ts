@@ -2,14 +2,9 @@ import type { UpdateEventBody } from '@restante/contracts/operations'
 import { ApiError, invalid } from '@restante/service/errors'
 import { endOf, readRecurrence, readSchedule } from '../../dates/index.ts'
 import type { EventRow, EventState, Schedule } from '../../model/rows.ts'
-import { type EventChange, movedLists } from '../transitions/index.ts'
+import { type EventChange, keptEnd, movedLists } from '../transitions/index.ts'
 import { readAttendees } from './attendees.ts'
 import { textOrNull } from './new-fields.ts'
-
-/** @throws ApiError 400 for a body that names no field. */
-export function requireFields(body: UpdateEventBody): void {
-  if (Object.values(body).every((value) => value === undefined)) throw invalid([], 'Must name a field to change')
-}
 
 /**
  * Reads the change of a one-off or series (calendar 6).
@@ -42,9 +37,6 @@ export function described(body: UpdateEventBody): EventChange {
 
 function readTimes(body: UpdateEventBody, event: EventRow, series: boolean): Schedule | undefined {
   const { start, end, all_day = event.all_day, timezone, duration_mode } = body
-  if ((start === undefined) !== (end === undefined)) {
-    throw invalid([start === undefined ? 'start' : 'end'], '`start` and `end` must come together')
-  }
   const isOtherForm = all_day !== event.all_day
   if (isOtherForm && (start === undefined || timezone === undefined)) {
     throw invalid(
@@ -79,11 +71,10 @@ function readRepetition(
     }
     return { rule: null, exdates: [], rdates: [] }
   }
-  const moved = movedLists(event, schedule)
-  if (recurrence !== undefined) return readRecurrence(recurrence, schedule, moved.truncate_before)
+  if (recurrence !== undefined) return readRecurrence(recurrence, schedule, keptEnd(event, schedule).truncate_before)
   // The dates that the rule makes of another start are checked like those of a new rule.
   if (event.rule !== null && isRead) {
-    const { exdates, rdates, truncate_before } = moved
+    const { exdates, rdates, truncate_before } = movedLists(event, schedule)
     readRecurrence({ rule: event.rule, exdates, rdates }, schedule, truncate_before)
   }
   return {}

@@ -23,6 +23,12 @@ export interface Gated {
   readonly end_at: Date
 }
 
+/** @throws ApiError 409 for a date that cannot be taken out of its series at present (calendar 7, 12). */
+export function requireRemovable(date: CalendarDate, now: Date): void {
+  if (date.end_at <= now) throw new ApiError('event_already_started', { message: 'The date has ended already' })
+  if (phaseOf(date, now) === 'starting') throw new ApiError('event_starting')
+}
+
 /** @throws ApiError 409 or 410 for a change that a date does not allow at present (calendar 12). */
 export function requireAllowed(date: CalendarDate, { effect, movesStart, end_at }: Gated, now: Date): void {
   const phase = phaseOf(date, now)

@@ -5,10 +5,13 @@ import type { BegunDateRow, EventRow, EventState } from '../../model/rows.ts'
 import { boundedSequence, nextSequence } from '../../model/sequence.ts'
 import type { Cause, EventChange } from './cause.ts'
 import { isStarting } from './due.ts'
-import { historyAfter, movedDates, movedLists, withSpans } from './move.ts'
+import { begunUntil, historyAfter, inFormOf, type Retiming } from './history.ts'
+import { movedDates, movedLists, withSpans } from './move.ts'
 
 const LENGTH = ['all_day', 'start', 'timezone', 'duration_mode', 'duration_value'] as const
 const RECURRENCE = ['rule', 'exdates', 'rdates', 'truncate_before'] as const
+/** Changes of these make a series have dates of other slots. */
+const SLOTS = ['all_day', 'start', ...RECURRENCE] as const
 const TEXTS = ['title', 'description', 'location'] as const
 const TIMES = [...LENGTH, ...RECURRENCE] as const
 /** Changes of these are to be seen by attendees (calendar 14.3). */
@@ -19,7 +22,7 @@ const ALL = [...VISIBLE, 'metadata'] as const
 function merged(event: EventRow, change: EventChange): EventRow {
   const schedule = { ...event, ...change }
   const isMoved = change.rule === undefined && event.rule !== null && isStartMoved(event, schedule)
-  const next = { ...schedule, ...(isMoved && movedLists(event, schedule)) }
+  const next = { ...schedule, ...(isMoved ? movedLists(event, schedule) : keptEnd(event, schedule)) }
   const isSeries = next.rule !== null
   return {
     ...next,
@@ -27,6 +30,14 @@ function merged(event: EventRow, change: EventChange): EventRow {
     kind: isSeries ? 'series' : 'single',
     ...(!isSeries && { exdates: [], rdates: [], truncate_before: null, truncated_at: null }),
   }
+}
+
+/** Where a series ends that was ended before, when its rule is replaced: it stays there (calendar 6). */
+export function keptEnd(
+  { truncate_before: end }: Pick<EventRow, 'truncate_before'>,
+  { start }: Pick<EventRow, 'start'>,
+): Pick<EventRow, 'truncate_before'> {
+  return { truncate_before: end === null ? null : inFormOf(end, start) }
 }
 
 export function isStartMoved(
@@ -75,9 +86,10 @@ function retimed(before: EventState, after: EventState, change: EventChange, at:
   if (before.event.kind === 'series' && isStarting(before, at)) throw new ApiError('event_starting')
   const isReplaced = change.rule !== undefined
   const isMoved = !isReplaced && isStartMoved(before.event, after.event)
-  const history_before = historyAfter(before, after.event, { isMoved, at })
-  const event = { ...after.event, history_before, seen_until: at }
-  const dates = datesOf({ ...after, edits: before.edits }, before, event, { isMoved, isReplaced, at })
+  const isOtherSlots = SLOTS.some((name) => !isDeepStrictEqual(before.event[name], after.event[name]))
+  const how = { isMoved, isReplaced, isOtherSlots, at }
+  const event = { ...after.event, history_before: historyAfter(before, after.event, how), seen_until: at }
+  const dates = datesOf(after, before, event, how)
   const placed = withSpans({ ...after, ...dates, event })
   return { ...placed, event: { ...event, last_end_at: lastEndOf(event, placed.edits) } }
 }
@@ -86,23 +98,27 @@ function datesOf(
   after: EventState,
   before: EventState,
   event: EventRow,
-  how: { readonly isMoved: boolean; readonly isReplaced: boolean; readonly at: Date },
+  how: Retiming & { readonly isReplaced: boolean },
 ): Omit<EventState, 'event'> {
   if (before.event.kind === 'series' && event.kind === 'series') {
-    return { begun: before.begun, ...movedDates({ ...before, responses: after.responses }, event, how) }
+    const begun = begunUntil(before, how)
+    return { begun, ...movedDates({ ...before, begun, responses: after.responses }, event, how) }
   }
   const none = { edits: [], responses: [], cancelled: [] }
   const [from, to] = [before.event, event].map(({ kind, start }) => (kind === 'single' ? '' : start))
   // What of a series ran beside its first date has no place in a one-off.
   const begun = before.begun.filter(({ slot }) => slot === from).map((row) => ({ ...row, slot: to ?? '' }))
-  return { ...none, begun: event.kind === 'single' ? begun.map((row) => runningLike(row, event)) : begun }
+  return { ...none, begun: event.kind === 'single' ? begun.flatMap((row) => begunLike(row, event)) : begun }
 }
 
-/** A one-off that runs ends as the event says by now. */
-function runningLike(row: BegunDateRow, event: EventRow): BegunDateRow {
-  if (row.state !== 'running') return row
+/** A one-off that runs ends as the event says by now. One that is over, and lies elsewhere by now, has not begun again. */
+function begunLike(row: BegunDateRow, event: EventRow): BegunDateRow[] {
   const { all_day, start, timezone, duration_mode, duration_value, start_at, end_at, status } = event
-  return { ...row, all_day, start, timezone, duration_mode, duration_value, start_at, end_at, status }
+  if (row.state === 'running') {
+    return [{ ...row, all_day, start, timezone, duration_mode, duration_value, start_at, end_at, status }]
+  }
+  const isSame = row.start_at.getTime() === start_at.getTime() && row.end_at.getTime() === end_at.getTime()
+  return isSame ? [row] : []
 }
 
 /** Answers of those who are not invited to any date any more are forgotten. */

@@ -78,7 +78,7 @@ export function editDate(state: EventState, { slot, mode, fields, isSent }: Date
       ...(isRetimed && !isStarting(state, at) && { seen_until: at }),
     },
   }
-  const placed = withSpans(changed)
+  const placed = withSpans(changed, (other) => (mode === 'single' ? other === slot : other >= slot))
   return { ...placed, event: { ...placed.event, last_end_at: lastEndOf(placed.event, placed.edits) } }
 }
 

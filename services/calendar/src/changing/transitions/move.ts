@@ -1,11 +1,9 @@
 import type { RdatePeriod } from '@restante/contracts/resources'
-import { dateAt, firstSlotAfter, instantsOf, shiftSlot } from '../../dates/index.ts'
+import { dateFinder, firstSlotAfter, instantsOf, shiftSlot } from '../../dates/index.ts'
 import type { EditedFields, EditRow, EventRow, EventState, Schedule } from '../../model/rows.ts'
+import type { Retiming } from './history.ts'
 
 type Lists = Pick<EventRow, 'exdates' | 'rdates' | 'truncate_before'>
-
-/** No slot is later. */
-const NEVER = { day: '9999-12-31', time: '9999-12-31T23:59:59' }
 
 /** What was added to a series, and taken out of it, after its start was moved: it moves by as much (calendar 6). */
 export function movedLists(event: Lists & Schedule, to: Schedule): Lists {
@@ -27,39 +25,20 @@ function movedRdate(
   return { ...rdate, start: shift(rdate.start), ...(rdate.end !== undefined && { end: shift(rdate.end) }) }
 }
 
-/**
- * Before which slot only dates exist that ran, after the times of a series were changed: an earlier definition made the
- * others.
- * @param isMoved whether its start was moved and its rule was not replaced.
- */
-export function historyAfter(
-  { event, begun }: EventState,
-  next: EventRow,
-  { isMoved, at }: { readonly isMoved: boolean; readonly at: Date },
-): string | null {
-  if (event.kind === 'single' || next.kind === 'single') return null
-  const hasStarted = event.start_at <= at || begun.length > 0 || event.history_before !== null
-  if (!hasStarted) return null
-  const never = next.all_day ? NEVER.day : NEVER.time
-  if (!isMoved) return firstSlotAfter(next, at) ?? never
-  const first = firstSlotAfter(event, at)
-  if (first === undefined) return never
-  const live = event.history_before !== null && event.history_before > first ? event.history_before : first
-  return live >= (event.all_day ? NEVER.day : NEVER.time) ? never : shiftSlot(live, event.start, next.start)
-}
-
 /** The edits, answers and cancelled dates of a series after its times were changed. */
 export function movedDates(
   state: EventState,
   next: EventRow,
-  { isMoved, isReplaced, at }: { readonly isMoved: boolean; readonly isReplaced: boolean; readonly at: Date },
+  { isMoved, isReplaced, at }: Retiming & { readonly isReplaced: boolean },
 ): Pick<EventState, 'edits' | 'responses' | 'cancelled'> {
   const { event } = state
   const ran = new Set(state.begun.map(({ slot }) => slot))
   const first = isMoved ? firstSlotAfter(event, at) : undefined
   /** What is about a date that ran stays with it, and so do changes of all later dates from such a one on. */
-  const isLeft = (row: { readonly slot: string; readonly mode?: string }) =>
-    ran.has(row.slot) || (row.mode === 'future' && (first === undefined || row.slot < first))
+  const isLeft = (row: { readonly slot: string; readonly mode?: string; readonly end_at?: Date | null }) =>
+    ran.has(row.slot) ||
+    (row.mode === 'future' && (first === undefined || row.slot < first)) ||
+    (row.end_at instanceof Date && row.end_at <= at)
   const place = <Row extends { readonly slot: string }>(rows: readonly Row[]): Row[] => {
     if (!isMoved) return [...rows]
     const left = rows.filter(isLeft)
@@ -69,13 +48,15 @@ export function movedDates(
     const taken = new Set(left.map(keyOf))
     return [...left, ...moved.filter((row) => !taken.has(keyOf(row)))]
   }
-  const isKept = ({ slot }: { readonly slot: string }) => !isReplaced || ran.has(slot) || isProduced(next, slot)
+  const isProduced = producedBy(next)
+  const isKept = ({ slot }: { readonly slot: string }) => !isReplaced || ran.has(slot) || isProduced(slot)
   return {
     edits: place(state.edits)
       .filter(isKept)
       .flatMap((edit) => refitted(edit, event, next)),
     responses: place(state.responses).filter(isKept),
-    cancelled: state.cancelled.filter(({ slot }) => !isProduced(next, slot)),
+    // Its record says of a date that ran that it was taken out, also where the series has a date now.
+    cancelled: state.cancelled.filter(({ slot }) => ran.has(slot) || !isProduced(slot)),
   }
 }
 
@@ -83,11 +64,11 @@ function keyOf(row: { readonly slot: string; readonly email?: string }): string 
   return `${row.slot} ${row.email ?? ''}`
 }
 
-/** Whether a series has a date with this original start, whatever was edited. */
-export function isProduced(event: EventRow, slot: string): boolean {
-  if (event.kind === 'single') return false
+/** Whether a series has a date with some original start, whatever was edited. */
+function producedBy(event: EventRow): (slot: string) => boolean {
   const bare = { event: { ...event, history_before: null }, edits: [], begun: [], cancelled: [], responses: [] }
-  return dateAt(bare, slot) !== undefined
+  const find = dateFinder(bare)
+  return (slot) => find(slot) !== undefined
 }
 
 /** Times of an edit mean nothing in a series of whole days when they had a time of day, and the other way round. */
@@ -97,12 +78,15 @@ function refitted(edit: EditRow, before: EventRow, after: EventRow): EditRow[] {
   return Object.keys(fields).length === 0 ? [] : [{ ...edit, fields: fields satisfies EditedFields }]
 }
 
-/** A state whose single edits say where their dates lie now. */
-export function withSpans(state: EventState): EventState {
+/**
+ * A state whose single edits say where their dates lie now.
+ * @param mayDiffer the slots of those that may lie elsewhere than they say.
+ */
+export function withSpans(state: EventState, mayDiffer: (slot: string) => boolean = () => true): EventState {
+  const find = dateFinder(state)
   const edits = state.edits.map((edit) => {
-    if (edit.mode === 'future') return edit
-    const date = dateAt(state, edit.slot)
-    const { start_at, end_at } = date ?? instantsOf({ ...state.event, start: edit.slot })
+    if (edit.mode === 'future' || !mayDiffer(edit.slot)) return edit
+    const { start_at, end_at } = find(edit.slot) ?? instantsOf({ ...state.event, start: edit.slot })
     const isSame = edit.start_at?.getTime() === start_at.getTime() && edit.end_at?.getTime() === end_at.getTime()
     return isSame ? edit : { ...edit, start_at, end_at }
   })

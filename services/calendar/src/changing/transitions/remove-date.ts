@@ -30,7 +30,7 @@ export function isFirstDate(state: EventState, slot: string): boolean {
 /**
  * A series without one of its dates, or ended before it (calendar 7). A date that runs gets its end nevertheless.
  * @returns the state, and the document of the date as it is shown from now on.
- * @throws ApiError 400 when too many dates would be taken out.
+ * @throws ApiError 409 `event_starting` while the start of one that is taken out is recorded; 400 when too many would be.
  */
 export function removeDate(
   state: EventState,
@@ -40,6 +40,8 @@ export function removeDate(
   const date = dateAt(state, slot)
   if (date === undefined) throw new ApiError('event_expired')
   const { event } = state
+  const concerns = (other: string) => (mode === 'single' ? other === slot : other >= slot)
+  if (isStarting(state, cause.at, concerns)) throw new ApiError('event_starting')
   if (mode === 'single' && event.exdates.length >= CALENDAR_LIMITS.exdates) {
     throw invalid(['event_id'], `At most ${CALENDAR_LIMITS.exdates} dates can be taken out of a series`)
   }
@@ -57,7 +59,7 @@ export function removeDate(
   const document = documentOf({ ...state, event: changed }, date, cause)
   const isLeft = (row: { readonly slot: string }) => (mode === 'single' ? row.slot !== slot : row.slot < slot)
   const edits = state.edits.filter((edit) => isLeft(edit) || (mode === 'single' && edit.mode === 'future'))
-  const cancelled = mode === 'single' ? [...state.cancelled, rowOf(changed, slot, document, cause)] : state.cancelled
+  const cancelled = [...state.cancelled, ...rowsOf(state, changed, { slot, mode }, cause)]
   return {
     document,
     after: {
@@ -72,6 +74,23 @@ export function removeDate(
 
 function documentOf(state: EventState, date: CalendarDate, { address }: Cause): CalendarEvent {
   return cancelledDate(dateDocument(state, date, { address, etag: false }))
+}
+
+/**
+ * What is kept of dates that were taken out: one that was taken out alone, and all that run. Their records stay, and the end of
+ * the series, from which it would follow as well that they are gone, moves with it.
+ */
+function rowsOf(
+  state: EventState,
+  event: EventRow,
+  { slot, mode }: DateRemoval,
+  cause: Cause,
+): EventState['cancelled'][number][] {
+  const running = state.begun.filter((row) => row.slot >= slot && row.end_at > cause.at).map((row) => row.slot)
+  return (mode === 'single' ? [slot] : running).flatMap((each) => {
+    const date = dateAt(state, each)
+    return date === undefined ? [] : [rowOf(event, each, documentOf({ ...state, event }, date, cause), cause)]
+  })
 }
 
 function rowOf(event: EventRow, slot: string, document: CalendarEvent, { at }: Cause): EventState['cancelled'][number] {
