@@ -104,7 +104,9 @@ function* timesOf(
       const midnight = (first + (offsets[index] ?? 0)) * DAY_SECONDS
       if (midnight + DAY_SECONDS <= least) continue
       const begin = midnight + base
-      for (const time of times) if (begin + time >= least) yield begin + time
+      for (let place = begin < least ? times.placeOf(least - begin) : 0; place < times.length; place++) {
+        yield begin + (times.at(place) ?? 0)
+      }
     }
     return
   }
@@ -112,7 +114,7 @@ function* timesOf(
   const chosen = positions.map((position) => (position > 0 ? position - 1 : size + position))
   for (const place of [...new Set(chosen)].sort((a, b) => a - b)) {
     const offset = offsets[Math.floor(place / times.length)]
-    const time = times[place % times.length]
+    const time = times.at(place % times.length)
     if (place < 0 || offset === undefined || time === undefined) continue
     const found = (first + offset) * DAY_SECONDS + base + time
     if (found >= least) yield found

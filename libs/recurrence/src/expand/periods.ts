@@ -2,6 +2,7 @@ import { hasDays, type Rule, WEEKDAYS } from '../rule/rule.ts'
 import { DAY_SECONDS, dateOf, dayOf, type WallDay, type WallTime, weekdayOf } from '../wall/wall-time.ts'
 import { AllowedDays, shapeOfYear } from './allowed-days.ts'
 import { DayFilter, lengthOfMonth, lengthOfYear } from './day-filter.ts'
+import { TimesOfDay } from './times-of-day.ts'
 import { weekStartOf } from './week.ts'
 
 /** One period of a rule: its times are every day with every time of day, in this order. */
@@ -11,8 +12,8 @@ export interface Period {
   readonly offsets: ArrayLike<number>
   /** Seconds since midnight from which its times count. */
   readonly base: number
-  /** Seconds, the same list for all periods of a rule. */
-  readonly times: readonly number[]
+  /** The same for all periods of a rule. */
+  readonly times: TimesOfDay
 }
 
 /** The periods of a rule, numbered from that of the start. */
@@ -35,7 +36,7 @@ class DayPeriods implements Periods {
   readonly #allowedDays: AllowedDays
   readonly #start: WallDay
   readonly #startMonth: number
-  readonly #times: readonly number[]
+  readonly #times: TimesOfDay
   /**
    * The days that the rule may fall on, from the first of a year or a month, by its shape. Few shapes exist, so that a rule
    * that never matches is looked at for thousands of years in a few milliseconds.
@@ -48,9 +49,7 @@ class DayPeriods implements Periods {
     this.#allowedDays = new AllowedDays(this.#filter)
     this.#start = Math.floor(start / DAY_SECONDS)
     this.#startMonth = dateOf(this.#start).month
-    this.#times = rule.byHour.flatMap((hour) =>
-      rule.byMinute.flatMap((minute) => rule.bySecond.map((second) => hour * 3_600 + minute * 60 + second)),
-    )
+    this.#times = new TimesOfDay(rule.byHour, rule.byMinute, rule.bySecond)
   }
 
   at(time: WallTime): number {
@@ -139,7 +138,7 @@ class TimePeriods implements Periods {
   readonly #hours: ReadonlySet<number>
   readonly #minutes: ReadonlySet<number>
   readonly #seconds: ReadonlySet<number>
-  readonly #times: readonly number[]
+  readonly #times: TimesOfDay
 
   constructor(rule: Rule, start: WallTime) {
     const { frequency, interval } = rule
@@ -185,9 +184,9 @@ class TimePeriods implements Periods {
 }
 
 /** The times within a period that is shorter than a day, from its beginning. */
-function timesWithin({ frequency, byMinute, bySecond }: Rule): readonly number[] {
-  if (frequency === 'HOURLY') return byMinute.flatMap((minute) => bySecond.map((second) => minute * 60 + second))
-  return frequency === 'MINUTELY' ? bySecond : [0]
+function timesWithin({ frequency, byMinute, bySecond }: Rule): TimesOfDay {
+  if (frequency === 'HOURLY') return new TimesOfDay([0], byMinute, bySecond)
+  return new TimesOfDay([0], [0], frequency === 'MINUTELY' ? bySecond : [0])
 }
 
 function isGiven(list: ReadonlySet<number>, value: number): boolean {

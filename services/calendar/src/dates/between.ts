@@ -4,7 +4,7 @@ import { Composer } from './compose.ts'
 import type { CalendarDate } from './date.ts'
 import { isGoverned, producedSlot, wasRemoved } from './membership.ts'
 import { Slots } from './slots.ts'
-import { textOf } from './wall.ts'
+import { textOf, wallOf } from './wall.ts'
 
 export interface DateWindow {
   readonly after: Date
@@ -55,7 +55,8 @@ function specialDates(state: EventState, { composer, slots, window }: Sources): 
   const edited = [...composer.singles.keys()].flatMap((slot) => {
     if (composer.begun.has(slot)) return []
     const found = producedSlot(state, composer, slots, slot)
-    return found === undefined ? [] : [composer.produced(found)]
+    const date = found && composer.produced(found)
+    return date === undefined ? [] : [date]
   })
   return [...ran, ...edited.filter((date) => isWithin(date, window))].sort(byStart)
 }
@@ -73,12 +74,19 @@ function* regularDates(
     if (earliest >= before) return
     const slot = textOf(found.wall, event.all_day)
     if (composer.begun.has(slot) || composer.singles.has(slot) || !isGoverned(state, composer, slot)) continue
-    yield { date: composer.produced(found), earliest: new Date(earliest * 1_000) }
+    const date = composer.produced(found)
+    if (date !== undefined) yield { date, earliest: new Date(earliest * 1_000) }
   }
 }
 
-/** No date that starts originally before it reaches into the window. */
-function firstWall({ event, edits }: EventState, zone: Zone, { after, includeOverlapping }: DateWindow): WallTime {
+/** No date that starts originally before it reaches into the window, or is one of the present definition of the series. */
+function firstWall(state: EventState, zone: Zone, window: DateWindow): WallTime {
+  const { history_before } = state.event
+  const reaching = firstReaching(state, zone, window)
+  return history_before === null ? reaching : Math.max(reaching, wallOf(history_before))
+}
+
+function firstReaching({ event, edits }: EventState, zone: Zone, { after, includeOverlapping }: DateWindow): WallTime {
   const wall = zone.wallTimeOf(Math.floor(after.getTime() / 1_000)) - MOST_SKIPPED
   if (!includeOverlapping) return wall
   const unit = event.all_day ? DAY_SECONDS : 1 / 1_000

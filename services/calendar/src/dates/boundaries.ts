@@ -21,8 +21,8 @@ export function nextBoundary(state: EventState, now: Date): Date | undefined {
 }
 
 function nextStart(state: EventState): number | undefined {
-  const { event, edits } = state
-  if (event.status === 'cancelled' && edits.every(({ fields }) => fields.status === undefined)) return undefined
+  const { event } = state
+  if (event.status === 'cancelled') return undefined
   let looked = 0
   for (const date of datesBetween(state, { after: event.seen_until, before: END, includeOverlapping: true })) {
     const isDue = date.begun === undefined && date.status !== 'cancelled'
@@ -47,6 +47,13 @@ export function lastEndOf(event: EventRow, edits: readonly EditRow[] = []): Date
   const instant = Zone.of(event.timezone).instantOf(Math.max(last, -1e11)) + most + MOST_SKIPPED
   const moved = edits.map(({ end_at }) => end_at?.getTime() ?? 0)
   return new Date(Math.min(Math.max(dateOf(instant).getTime(), ...moved), END.getTime()))
+}
+
+/** The last slot that a rule with COUNT makes, as it is stored with its series; null of any other. */
+export function lastSlotOf(event: EventRow): string | null {
+  if (event.kind === 'single') return null
+  const last = Slots.of({ ...event, last_slot: null }).lastCounted()
+  return last === undefined || last === Number.NEGATIVE_INFINITY ? null : textOf(last, event.all_day)
 }
 
 /** The first slot of a series whose date starts originally after an instant; edits do not matter. */

@@ -1,8 +1,9 @@
 import type { Attendee } from '@restante/contracts/resources'
+import type { EventStatus } from '@restante/contracts/vocabulary'
 import { Zone } from '@restante/recurrence'
 import type { BegunDateRow, EditedFields, EditRow, EventState, Schedule } from '../model/rows.ts'
 import type { CalendarDate } from './date.ts'
-import { dateOf, shownEnd, spanOf } from './schedule.ts'
+import { dateOf, isBeyondCalendars, shownEnd, spanOf, YEAR_10000 } from './schedule.ts'
 import type { Slot } from './slots.ts'
 import { textOf, wallOf } from './wall.ts'
 
@@ -29,8 +30,8 @@ export class Composer {
     return this.#date('', { schedule: event, ...given }, { ...span, original: span.startAt })
   }
 
-  /** The date of a slot that the series has. */
-  produced({ wall, length }: Slot): CalendarDate {
+  /** The date of a slot that the series has. @returns undefined when it would not be over by the end of the year 9999. */
+  produced({ wall, length }: Slot): CalendarDate | undefined {
     const { event } = this.#state
     const slot = textOf(wall, event.all_day)
     const begun = this.begun.get(slot)
@@ -47,6 +48,7 @@ export class Composer {
     const start = schedule.start === slot ? wall : wallOf(schedule.start)
     const span = spanOf(zone, start, schedule)
     const original = start === wall ? span.startAt : zone.instantOf(wall)
+    if (original >= YEAR_10000 || isBeyondCalendars(span, event.all_day)) return undefined
     return this.#date(slot, { schedule, single, future, begun }, { ...span, original })
   }
 
@@ -94,13 +96,20 @@ export class Composer {
       description: description === undefined ? event.description : description,
       location: location === undefined ? event.location : location,
       metadata: metadata === undefined ? event.metadata : metadata,
-      status: slot !== '' && begun !== undefined ? begun.status : (of('status') ?? event.status),
+      status: this.#statusOf(begun, of('status')),
       attendees: this.#answered(slot, of('attendees') ?? event.attendees),
       is_exception: single !== undefined || future.length > 0,
       single,
       future,
       begun,
     }
+  }
+
+  /** A series that is cancelled silences all its dates (calendar 7), those included whose status was edited before. */
+  #statusOf(begun: BegunDateRow | undefined, edited: EventStatus | undefined): EventStatus {
+    const { event } = this.#state
+    if (begun !== undefined && begun.slot !== '') return begun.status
+    return event.status === 'cancelled' ? event.status : (edited ?? event.status)
   }
 
   #futureOf(slot: string): readonly EditRow[] {

@@ -15,7 +15,7 @@ export interface CalendarDate extends Schedule {
   readonly description: string | null
   readonly location: string | null
   readonly metadata: unknown
-  /** As it ran, of a date that has begun. */
+  /** As it ran, of a date that has begun; of others cancelled when the series is, whatever edits say. */
   readonly status: EventStatus
   /** With edits of this date, and with what was answered about it alone. */
   readonly attendees: readonly Attendee[]

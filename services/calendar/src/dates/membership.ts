@@ -5,13 +5,12 @@ import { type Slot, Slots } from './slots.ts'
 import { isFormOf, readWall } from './wall.ts'
 
 /**
- * Whether a date that has begun was taken out of its series with a DELETE while it ran. Dates that had ended by then stay as
- * they ran (calendar 6, 7).
+ * Whether a date that has begun was taken out of its series with a DELETE while it ran, alone or with all later ones. Dates that
+ * had ended by then stay as they ran (calendar 6, 7). Only the row of the date says so: exdates and the end of a series move
+ * with its start, and dates that ran do not.
  */
-export function wasRemoved({ event, cancelled }: EventState, { slot, end_at }: BegunDateRow): boolean {
-  if (cancelled.some((row) => row.slot === slot)) return true
-  const { truncate_before, truncated_at } = event
-  return truncate_before !== null && truncated_at !== null && slot >= truncate_before && end_at > truncated_at
+export function wasRemoved({ cancelled }: EventState, { slot }: BegunDateRow): boolean {
+  return cancelled.some((row) => row.slot === slot)
 }
 
 /**
@@ -34,13 +33,22 @@ export function producedSlot(state: EventState, composer: Composer, slots: Slots
  * @returns undefined when there is none, or none any more.
  */
 export function dateAt(state: EventState, slot: string): CalendarDate | undefined {
+  return dateFinder(state)(slot)
+}
+
+/** Finds dates of a state as `dateAt` does; what all of them need is made once. */
+export function dateFinder(state: EventState): (slot: string) => CalendarDate | undefined {
   const composer = new Composer(state)
-  if (slot === '') return state.event.kind === 'single' ? composer.oneOff() : undefined
-  const begun = composer.begun.get(slot)
-  if (begun !== undefined) return wasRemoved(state, begun) ? undefined : composer.ran(begun)
-  if (state.event.kind === 'single') return undefined
-  const found = producedSlot(state, composer, Slots.of(state.event), slot)
-  return found === undefined ? undefined : composer.produced(found)
+  let slots: Slots | undefined
+  return (slot) => {
+    if (slot === '') return state.event.kind === 'single' ? composer.oneOff() : undefined
+    const begun = composer.begun.get(slot)
+    if (begun !== undefined) return wasRemoved(state, begun) ? undefined : composer.ran(begun)
+    if (state.event.kind === 'single') return undefined
+    slots ??= Slots.of(state.event)
+    const found = producedSlot(state, composer, slots, slot)
+    return found && composer.produced(found)
+  }
 }
 
 /** The date of a slot that a DELETE with `mode=future` took out of its series, as it would be without. */
@@ -51,5 +59,5 @@ export function truncatedDateAt(state: EventState, slot: string): CalendarDate |
   const begun = composer.begun.get(slot)
   if (begun !== undefined) return wasRemoved(state, begun) ? composer.ran(begun) : undefined
   const found = producedSlot(state, composer, Slots.withoutEnd(state.event), slot)
-  return found === undefined ? undefined : composer.produced(found)
+  return found && composer.produced(found)
 }

@@ -6,29 +6,37 @@ const MOST_KEPT = 2_000
 const kept = new Map<string, SeriesRule>()
 
 /**
- * The rule of a series from its start on, without what is taken out or added. It can be asked from any time on: the last date
- * of a rule with COUNT is found once.
+ * The rule of a series from its start on, without what is taken out or added. It can be asked from any time on: of a rule with
+ * COUNT only the last time must be known, which is stored with the series, because to count up to it takes milliseconds.
  */
 export class SeriesRule {
+  readonly #rule: ConstructorParameters<typeof Expansion>[0]
   readonly #expansion: Expansion
   readonly #start: WallTime
   readonly #untilDay: WallTime | undefined
   readonly #untilInstant: Instant | undefined
-  readonly #last: WallTime
+  readonly #count: number | undefined
+  #last: WallTime | undefined
 
   constructor(text: string, start: string, allDay: boolean) {
     const { count, until, ...endless } = parseRule(text, { allDay })
     this.#start = wallOf(start)
+    this.#rule = endless
+    this.#count = count
     this.#expansion = new Expansion(endless, this.#start)
     this.#untilDay = until === undefined || !allDay ? undefined : dayUntil(until)
     this.#untilInstant = until === undefined || allDay ? undefined : instantUntil(until)
-    this.#last = count === undefined ? Number.POSITIVE_INFINITY : lastOf({ ...endless, count }, this.#start)
+    this.#last = count === undefined ? Number.POSITIVE_INFINITY : undefined
   }
 
-  /** The rule of a series, from those that are kept. */
-  static of(text: string, start: string, allDay: boolean): SeriesRule {
+  /**
+   * The rule of a series, from those that are kept.
+   * @param last its last time, where it is known.
+   */
+  static of(text: string, start: string, allDay: boolean, last?: WallTime): SeriesRule {
     const key = `${text} ${start}`
     const rule = kept.get(key) ?? new SeriesRule(text, start, allDay)
+    rule.#last ??= last
     // The one that was asked for last is the last one to go.
     kept.delete(key)
     kept.set(key, rule)
@@ -51,12 +59,23 @@ export class SeriesRule {
   /** No time is later. @returns undefined of an endless rule. */
   lastTime(zone: Zone): WallTime | undefined {
     if (this.#untilInstant !== undefined) return zone.wallTimeOf(this.#untilInstant)
-    return this.#untilDay ?? (this.#last === Number.POSITIVE_INFINITY ? undefined : this.#last)
+    return this.#untilDay ?? this.lastCounted()
+  }
+
+  /** The last time of a rule with COUNT. @returns undefined of any other. */
+  lastCounted(): WallTime | undefined {
+    const last = this.#lastOrNever()
+    return last === Number.POSITIVE_INFINITY ? undefined : last
+  }
+
+  #lastOrNever(): WallTime {
+    this.#last ??= lastOf({ ...this.#rule, ...(this.#count !== undefined && { count: this.#count }) }, this.#start)
+    return this.#last
   }
 
   /** Whether all times from this one on are after the end of the rule. */
   #isAfterEnd(time: WallTime, zone: Zone): boolean {
-    if (time > this.#last || (this.#untilDay !== undefined && time > this.#untilDay)) return true
+    if (time > this.#lastOrNever() || (this.#untilDay !== undefined && time > this.#untilDay)) return true
     return this.#untilInstant !== undefined && zone.earliestFrom(time) > this.#untilInstant
   }
 }

@@ -97,15 +97,21 @@ function readTime(text: string, path: 'start' | 'end', allDay: boolean): WallTim
   return wall
 }
 
-const YEAR_10000 = Date.UTC(10_000, 0, 1)
+/** Calendars end before it. */
+export const YEAR_10000: Instant = Date.UTC(10_000, 0, 1) / 1_000
 const DAY = DAY_SECONDS * 1_000
+
+/** Whether a date ends after the year 9999, on its clock or by UTC: texts of times have four digits for a year. */
+export function isBeyondCalendars({ startAt, endAt, end }: Span, allDay: boolean): boolean {
+  return Math.max(startAt, endAt, allDay ? end - DAY_SECONDS : end) >= YEAR_10000
+}
 
 /** @throws ApiError 400 for a schedule that is longer than events, or dates of series, may be. */
 export function checkLength(schedule: Schedule, series: boolean): void {
   const most = series ? CALENDAR_LIMITS.length.date : CALENDAR_LIMITS.length.single
   const length = schedule.all_day ? schedule.duration_value * DAY : schedule.duration_value
   if (length > most) throw invalid(['end'], `Must be at most ${most / DAY} days after \`start\``)
-  if (instantsOf(schedule).end_at.getTime() >= YEAR_10000) {
+  if (isBeyondCalendars(spanOf(Zone.of(schedule.timezone), wallOf(schedule.start), schedule), schedule.all_day)) {
     throw invalid(['end'], 'Must be in the years 1900 to 9999, also in UTC')
   }
 }

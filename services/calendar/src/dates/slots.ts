@@ -5,7 +5,8 @@ import { SeriesRule } from './rule.ts'
 import { wallOf } from './wall.ts'
 
 /** What of a series says when its dates start originally. */
-export type SeriesDefinition = Pick<EventRow, 'rule' | 'exdates' | 'rdates' | 'truncate_before'> & Schedule
+export type SeriesDefinition = Pick<EventRow, 'rule' | 'exdates' | 'rdates' | 'truncate_before' | 'last_slot'> &
+  Schedule
 
 /** An original start of a series. */
 export interface Slot {
@@ -23,9 +24,10 @@ export class Slots {
   readonly #end: WallTime
 
   private constructor(event: SeriesDefinition, given: { readonly truncated: boolean; readonly excluded: boolean }) {
-    const { rule, start, all_day, truncate_before, exdates, rdates } = event
+    const { rule, start, all_day, truncate_before, exdates, rdates, last_slot } = event
     this.zone = Zone.of(event.timezone)
-    this.#rule = rule === null ? undefined : SeriesRule.of(rule, start, all_day)
+    const last = last_slot === null || last_slot === undefined ? undefined : wallOf(last_slot)
+    this.#rule = rule === null ? undefined : SeriesRule.of(rule, start, all_day, last)
     this.#excluded = new Set(given.excluded ? exdates.map(wallOf) : [])
     const added = rdates.map(
       (rdate): Slot =>
@@ -68,6 +70,11 @@ export class Slots {
     const last = Math.max(ruled ?? Number.POSITIVE_INFINITY, ...this.#added.keys())
     const left = Math.min(last, this.#end)
     return left === Number.POSITIVE_INFINITY ? undefined : left
+  }
+
+  /** The last slot that a rule with COUNT makes. @returns undefined of any other rule. */
+  lastCounted(): WallTime | undefined {
+    return this.#rule?.lastCounted()
   }
 
   /** The slot of a wall time, when the series has it. */

@@ -28,5 +28,6 @@ function wasLongAgo({ event, ...rows }: EventState, slot: string, kept: number):
   if (event.history_before === null || slot >= event.history_before || !isFormOf(slot, event.all_day)) return false
   const wall = readWall(slot)
   const found = wall === undefined ? undefined : Slots.of(event).at(wall)
-  return found !== undefined && new Composer({ event, ...rows }).produced(found).end_at.getTime() <= kept
+  const date = found && new Composer({ event, ...rows }).produced(found)
+  return date !== undefined && date.end_at.getTime() <= kept
 }

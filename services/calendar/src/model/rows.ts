@@ -45,6 +45,11 @@ export interface EventRow extends Schedule {
   readonly last_end_at: Date | null
   /** In normal form; null: a one-off. */
   readonly rule: string | null
+  /**
+   * The last slot that a rule with COUNT makes; null of any other. It follows from start and rule and is stored because reads
+   * would have to count up to it; only reads load it, since it is outdated once one of the two is changed.
+   */
+  readonly last_slot?: string | null
   readonly exdates: readonly string[]
   readonly rdates: readonly (string | RdatePeriod)[]
   readonly truncate_before: string | null

@@ -19,8 +19,9 @@ const EDITS = sql<EditRow, Of>(
   `select ${selected('edits')} from edits where inbox_uid = $1 and event_id = any($2::uuid[])
     order by event_id, slot collate "C"`,
 )
+// Only the end of a date that runs is told with its snapshot, which has up to 100 KB.
 const BEGUN = sql<BegunDateRow, Of>(
-  `select ${selected('begun_dates')} from begun_dates where inbox_uid = $1 and event_id = any($2::uuid[])
+  `select ${selected('begun_dates').replace('snapshot', "case when state = 'running' then snapshot end as snapshot")} from begun_dates where inbox_uid = $1 and event_id = any($2::uuid[])
     order by event_id, slot collate "C"`,
 )
 const CANCELLED = sql<CancelledDateRow, Of>(

@@ -1,18 +1,20 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Statement, sql, type Tx } from '@restante/service/database'
-import type { EventState } from '../model/rows.ts'
+import { lastSlotOf } from '../dates/index.ts'
+import type { EventRow, EventState } from '../model/rows.ts'
 import { WRITTEN } from './columns.ts'
 
 type DateTable = Exclude<keyof typeof WRITTEN, 'events'>
 type Json = [rows: string]
 
+const EVENT = [...WRITTEN.events, 'last_slot'].join(', ')
 const INSERT_EVENT: Statement<never, Json> = sql(
-  `insert into events (${WRITTEN.events.join(', ')})
-   select ${WRITTEN.events.join(', ')} from jsonb_populate_record(null::events, $1::jsonb)`,
+  `insert into events (${EVENT})
+   select ${EVENT} from jsonb_populate_record(null::events, $1::jsonb)`,
 )
 const UPDATE_EVENT: Statement<never, Json> = sql(
-  `update events set (${WRITTEN.events.join(', ')}) =
-     (select ${WRITTEN.events.join(', ')} from jsonb_populate_record(null::events, $1::jsonb))
+  `update events set (${EVENT}) =
+     (select ${EVENT} from jsonb_populate_record(null::events, $1::jsonb))
     where id = ($1::jsonb ->> 'id')::uuid and inbox_uid = ($1::jsonb ->> 'inbox_uid')::uuid`,
 )
 const DELETE_EVENT = sql<{ id: string }, [inboxUid: string, eventId: string]>(
@@ -31,12 +33,16 @@ const TABLES = {
  * @param before as it is stored; undefined: the event is new.
  */
 export async function saveState(tx: Tx, before: EventState | undefined, after: EventState): Promise<void> {
-  if (before === undefined) await tx.query(INSERT_EVENT, JSON.stringify(after.event))
-  else if (!isDeepStrictEqual(before.event, after.event)) await tx.query(UPDATE_EVENT, JSON.stringify(after.event))
+  if (before === undefined) await tx.query(INSERT_EVENT, rowOf(after.event))
+  else if (!isDeepStrictEqual(before.event, after.event)) await tx.query(UPDATE_EVENT, rowOf(after.event))
   await saveRows(tx, 'edits', before?.edits ?? [], after.edits)
   await saveRows(tx, 'begun_dates', before?.begun ?? [], after.begun)
   await saveRows(tx, 'cancelled_dates', before?.cancelled ?? [], after.cancelled)
   await saveRows(tx, 'date_responses', before?.responses ?? [], after.responses)
+}
+
+function rowOf(event: EventRow): string {
+  return JSON.stringify({ ...event, last_slot: lastSlotOf(event) })
 }
 
 /** Deletes an event with all that is stored of its dates. @returns whether there was one. */

@@ -1,4 +1,4 @@
-import { dateAt, datesBetween } from '../../src/dates/index.ts'
+import { dateAt, datesBetween, lastSlotOf } from '../../src/dates/index.ts'
 import { answer, begun, cancelled, dates, edit, series, starts } from './states.ts'
 
 const MARCH = ['2026-03-01T00:00:00Z', '2026-03-08T00:00:00Z'] as const
@@ -140,8 +140,54 @@ describe('the dates of a series', () => {
     const single = { ...series(), begun: ran, cancelled: [cancelled('2026-03-04T09:00:00', new Date())] }
     expect(dateAt(single, '2026-03-04T09:00:00')).toBeUndefined()
     const truncated_at = new Date('2026-03-04T08:10:00Z')
-    const ended = { ...series({}, { truncate_before: '2026-03-03T09:00:00', truncated_at }), begun: ran }
-    expect(starts(ended, ...MARCH)).toEqual(['2026-03-02T09:00:00', '2026-03-03T09:00:00'])
+    const ended = { ...series({}, { truncate_before: '2026-03-03T09:00:00', truncated_at }), ...single, begun: ran }
+    const event = { ...ended.event, truncate_before: '2026-03-03T09:00:00', truncated_at }
+    expect(starts({ ...ended, event }, ...MARCH)).toEqual(['2026-03-02T09:00:00', '2026-03-03T09:00:00'])
+    const moved = { ...event, truncate_before: '2026-03-04T11:00:00', history_before: '2026-03-04T11:00:00' }
+    expect(starts({ ...ended, event: moved }, ...MARCH)).toEqual(['2026-03-03T09:00:00'])
+  })
+
+  it('are all cancelled with their series, whatever was edited before, unless they have begun', () => {
+    const state = {
+      ...series({ rule: 'FREQ=DAILY;COUNT=3' }, { status: 'cancelled' }),
+      edits: [
+        edit('2026-03-03T09:00:00', 'single', { status: 'tentative' }),
+        edit('2026-03-04T09:00:00', 'future', { status: 'confirmed' }),
+      ],
+      begun: [begun('2026-03-02T09:00:00')],
+    }
+    expect(dates(state, ...MARCH).map(({ status }) => status)).toEqual(['confirmed', 'cancelled', 'cancelled'])
+  })
+
+  it('end with the year 9999: one that would be over later does not exist', () => {
+    const night = series({
+      start: '9999-12-29T23:30:00',
+      end: '9999-12-30T00:30:00',
+      timezone: 'America/New_York',
+    })
+    const last = ['9999-12-30T04:30:00.000Z', '9999-12-31T04:30:00.000Z']
+    const found = dates(night, '9999-12-29T00:00:00Z', '+010001-01-01T00:00:00Z')
+    expect(found.map(({ start_at }) => start_at.toISOString())).toEqual(last)
+    expect(dateAt(night, '9999-12-31T23:30:00')).toBeUndefined()
+    const early = series({
+      start: '9999-12-30T23:30:00',
+      end: '9999-12-31T00:30:00',
+      timezone: 'Asia/Tokyo',
+    })
+    expect(dates(early, '9999-12-29T00:00:00Z', '+010001-01-01T00:00:00Z').map(({ end }) => end)).toEqual([
+      '9999-12-31T00:30:00',
+    ])
+  })
+
+  it('of a rule with COUNT are found without counting where the last one is known', () => {
+    const state = series({ rule: 'FREQ=DAILY;COUNT=9999', start: '2026-03-02T09:07:01', end: '2026-03-02T09:30:00' })
+    const known = {
+      ...state,
+      event: { ...state.event, start: '2026-03-02T09:07:02', last_slot: '2026-03-04T09:07:02' },
+    }
+    expect(starts(known, ...MARCH)).toEqual(['2026-03-02T09:07:02', '2026-03-03T09:07:02', '2026-03-04T09:07:02'])
+    expect(lastSlotOf(state.event)).toBe('2053-07-16T09:07:01')
+    expect(lastSlotOf(series().event)).toBeNull()
   })
 
   it('show what was answered about them alone', () => {

@@ -2,6 +2,7 @@ import { Cursors } from '@restante/service/http'
 import { datedId } from '../../src/model/dated-id.ts'
 import { listAgenda } from '../../src/reading/lists/agenda.ts'
 import type { DatesQuery } from '../../src/reading/lists/dates-page.ts'
+import { listInstances } from '../../src/reading/lists/instances.ts'
 import { CalendarRows, DAY, type TestInbox, testInbox } from './rows.ts'
 
 const cursors = new Cursors('the secret of the page tokens')
@@ -48,6 +49,17 @@ it('shows one-off events and dates of series in one order, page by page, each on
     expect(pages.flatMap(({ events }) => events)).toEqual(whole.events)
     expect(pages.every((page) => page.limit === limit && page.count === page.events.length)).toBe(true)
   }
+})
+
+it('leaves out a date that was taken out while it ran', async () => {
+  const inbox = testInbox()
+  const exdates = ['2026-10-06T09:00:00']
+  const daily = await rows.event(inbox, { start: '2026-10-05T09:00:00', rule: 'FREQ=DAILY;COUNT=3', exdates })
+  await rows.begun(daily, { slot: '2026-10-06T09:00:00', state: 'running' })
+  await rows.cancelled(daily, { slot: '2026-10-06T09:00:00', document: {}, cancelled_at: october.after })
+  const left = ['2026-10-05T09:00:00 Event', '2026-10-07T09:00:00 Event']
+  expect(shown(await agenda(inbox, october))).toEqual(left)
+  expect(shown(await listInstances({ db: rows.db, cursors }, inbox, daily.id, october))).toEqual(left)
 })
 
 it('shows edited dates where they lie now and leaves out what is cancelled', async () => {

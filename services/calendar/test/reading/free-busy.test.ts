@@ -1,4 +1,5 @@
 import { freeBusy } from '../../src/reading/free-busy/free-busy.ts'
+import { loadSeries } from '../../src/reading/store/outlines.ts'
 import { CalendarRows, type TestInbox, testInbox } from './rows.ts'
 
 const window = { after: new Date('2026-10-05T00:00:00Z'), before: new Date('2026-10-08T00:00:00Z') }
@@ -64,6 +65,64 @@ it('answers for several inboxes in their order', async () => {
   const day = { start_at: '2026-10-06T00:00:00Z', end_at: '2026-10-07T00:00:00Z', status: 'busy' }
   expect(await freeBusy(rows.db, [busy, free, busy], window)).toEqual([[day], [], [day]])
 })
+
+it('takes no time for a date that was taken out while it ran, alone or with all later ones', async () => {
+  const inbox = testInbox()
+  const daily = { rule: 'FREQ=DAILY', duration_value: HOUR }
+  const [single, future] = await rows.events(
+    inbox,
+    { start: '2026-10-06T09:00:00', ...daily, exdates: ['2026-10-06T09:00:00'] },
+    { start: '2026-10-05T15:00:00', ...daily, truncate_before: '2026-10-06T17:00:00', truncated_at: window.after },
+  )
+  if (!single || !future) throw new Error('stored above')
+  for (const [event, slot] of [
+    [single, '2026-10-06T09:00:00'],
+    [future, '2026-10-06T15:00:00'],
+  ] as const) {
+    await rows.begun(event, { slot, state: 'running' })
+    await rows.cancelled(event, { slot, document: {}, cancelled_at: window.after })
+  }
+  expect(await shown(inbox)).toEqual(['busy 05T15:00-05T16:00', 'busy 07T09:00-07T10:00'])
+})
+
+it('reads no edit of all later dates of a series that has none in the window', async () => {
+  const inbox = testInbox()
+  const over = await rows.event(inbox, { start: '2026-01-01T09:00:00', rule: 'FREQ=DAILY;COUNT=3' })
+  const daily = await rows.event(inbox, { start: '2026-10-05T09:00:00', rule: 'FREQ=DAILY', duration_value: HOUR })
+  for (const event of [over, daily]) {
+    await rows.edit(event, { slot: event.start, mode: 'future', fields: { title: 'New' } })
+    await rows.edit(event, { slot: '2026-10-07T09:00:00', mode: 'future', fields: { status: 'cancelled' } })
+    await rows.edit(event, { slot: '2026-10-09T09:00:00', mode: 'future', fields: { status: 'confirmed' } })
+  }
+  const states = await loadSeries(rows.db, inbox, window)
+  expect(states.map(({ event, edits }) => [event.id, edits.map(({ slot }) => slot)])).toEqual([
+    [daily.id, ['2026-10-07T09:00:00', '2026-10-09T09:00:00']],
+  ])
+  expect(await shown(inbox)).toEqual(['busy 05T09:00-05T10:00', 'busy 06T09:00-06T10:00'])
+})
+
+it('counts dates that take no time as well', async () => {
+  const inbox = testInbox()
+  const hourly = { start: '2026-10-01T00:00:00', rule: 'FREQ=HOURLY', duration_value: HOUR / 2 }
+  const event = await rows.event(inbox, hourly)
+  await rows.edit(event, { slot: event.start, mode: 'future', fields: { status: 'cancelled' } })
+  expect(await freeBusy(rows.db, [inbox], window, 72)).toEqual([[]])
+  await expect(freeBusy(rows.db, [inbox], window, 71)).rejects.toMatchObject({ code: 'query_range_too_wide' })
+})
+
+it('takes no longer for 2,100 series that count than for others', async () => {
+  const inbox = testInbox()
+  const series = Array.from({ length: 2_100 }, (_, index) => {
+    const start = wallTime(Date.UTC(2020, 0, 1) + index * 1_000)
+    return { start, rule: 'FREQ=DAILY;COUNT=9999', last_slot: wallTime(Date.parse(`${start}Z`) + 9_998 * 24 * HOUR) }
+  })
+  await rows.events(inbox, ...series.map((fields) => ({ ...fields, last_end_at: null })))
+  const begin = performance.now()
+  expect((await freeBusy(rows.db, [inbox], window))[0]).toHaveLength(3)
+  expect(performance.now() - begin).toBeLessThan(3_000)
+})
+
+const wallTime = (time: number) => new Date(time).toISOString().slice(0, -'.000Z'.length)
 
 it('refuses a window with more dates than one answer is made of', async () => {
   const inbox = testInbox()

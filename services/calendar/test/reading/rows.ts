@@ -121,6 +121,7 @@ export function eventRow({ uid, address }: TestInbox, fields: Partial<EventRow> 
     status: 'confirmed',
     ...instantsOf(schedule),
     last_end_at: null,
+    last_slot: null,
     rule,
     exdates: [],
     rdates: [],
@@ -145,5 +146,5 @@ export function eventRow({ uid, address }: TestInbox, fields: Partial<EventRow> 
     ...schedule,
     ...fields,
   }
-  return { ...row, last_end_at: lastEndOf(row) }
+  return { ...row, last_end_at: fields.last_end_at === undefined ? lastEndOf(row) : fields.last_end_at }
 }

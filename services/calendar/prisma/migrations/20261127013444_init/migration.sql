@@ -34,6 +34,7 @@ CREATE TABLE "events" (
     "end_at" TIMESTAMPTZ(0) NOT NULL,
     "last_end_at" TIMESTAMPTZ(0),
     "rule" TEXT,
+    "last_slot" TEXT,
     "exdates" TEXT[] NOT NULL DEFAULT ARRAY[]::TEXT[],
     "rdates" JSONB NOT NULL DEFAULT '[]',
     "truncate_before" TEXT,
@@ -161,11 +162,11 @@ CREATE TABLE "outgoing_mails" (
     "text" TEXT NOT NULL,
     "method" TEXT NOT NULL,
     "calendar" TEXT NOT NULL,
-    "in_reply_to" TEXT,
     "only_invited" BOOLEAN NOT NULL DEFAULT false,
     "message_id" TEXT NOT NULL,
-    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "in_reply_to" TEXT,
     "take_overs" INTEGER NOT NULL DEFAULT 0,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
     CONSTRAINT "outgoing_mails_pkey" PRIMARY KEY ("id")
 );

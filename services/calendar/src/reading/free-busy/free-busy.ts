@@ -8,7 +8,7 @@ import { Pace } from '../window/pace.ts'
 import { tooWide, type Window } from '../window/window.ts'
 import { type BusySpan, busyTimes } from './busy-times.ts'
 
-/** Dates that one answer is made of, those of all its inboxes together. */
+/** Dates that are looked at for one answer, those of all its inboxes together. */
 const MOST_DATES = 50_000
 
 /**
@@ -25,8 +25,8 @@ export async function freeBusy(
   const answers: BusyTimes[] = []
   let left = most
   for (const inbox of inboxes) {
-    const spans = await spansOf(on, inbox, window, { left, pace })
-    left -= spans.length
+    const { spans, looked } = await spansOf(on, inbox, window, { left, pace })
+    left -= looked
     answers.push(busyTimes(spans, window))
   }
   return answers
@@ -37,17 +37,19 @@ async function spansOf(
   inbox: CalendarInbox,
   window: Window,
   { left, pace }: { readonly left: number; readonly pace: Pace },
-): Promise<BusySpan[]> {
+): Promise<{ readonly spans: BusySpan[]; readonly looked: number }> {
   const [series, oneOffs] = await Promise.all([loadSeries(on, inbox, window), loadOneOffs(on, inbox, window)])
   const spans = oneOffs.flatMap((event) => spanOf(event, event, inbox.address))
+  let looked = oneOffs.length
   for (const state of series) {
+    if (pace.isOver) await pace.pause()
     for (const date of datesBetween(state, { ...window, includeOverlapping: true })) {
       spans.push(...spanOf(state.event, date, inbox.address))
-      if (spans.length > left) throw tooWide('There are too many dates in the window; ask for a narrower one')
+      if (++looked > left) throw tooWide('There are too many dates in the window; ask for a narrower one')
       if (pace.isOver) await pace.pause()
     }
   }
-  return spans
+  return { spans, looked }
 }
 
 interface Dated {

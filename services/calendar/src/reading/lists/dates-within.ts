@@ -23,6 +23,7 @@ export async function requireFewDates(
   let counted = 0
   for (const state of states) {
     if (!SEVERAL_A_DAY.test(state.event.rule ?? '')) continue
+    if (pace.isOver) await pace.pause()
     let count = 0
     for (const _ of datesBetween(state, { ...window, includeOverlapping })) {
       if (++count > CALENDAR_LIMITS.datesInWindow) {

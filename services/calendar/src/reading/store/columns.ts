@@ -3,7 +3,7 @@
  * 10,000 events. Of the attendees of an invitation there is the inbox, with its address as `$2`.
  */
 export const OUTLINE = `id, kind, status, all_day, start, timezone, duration_mode, duration_value::float8, start_at, end_at, rule,
-  exdates, rdates, truncate_before, truncated_at, history_before,
+  last_slot, exdates, rdates, truncate_before, truncated_at, history_before,
   case when source = 'email' then ${ownEntry('attendees')} else '[]'::jsonb end as attendees,
   source, revision, edits_revision`
 
@@ -13,7 +13,7 @@ export const OUTLINE = `id, kind, status, all_day, start, timezone, duration_mod
  */
 export const ITEM = `id, inbox_uid, organization_id, pod_id, kind, title, null::text as description, location,
   null::jsonb as metadata, status, all_day, start, timezone, duration_mode, duration_value::float8, start_at, end_at,
-  last_end_at, rule, exdates, rdates, truncate_before, truncated_at, history_before, ${answers('attendees')} as attendees,
+  last_end_at, rule, last_slot, exdates, rdates, truncate_before, truncated_at, history_before, ${answers('attendees')} as attendees,
   uid, recurrence_id, sequence, time_sequence, source, organizer_email, origin_message_id, stamped_at, revision, edits_revision, seen_until,
   take_overs, created_at, updated_at`
 
@@ -31,6 +31,9 @@ export const EDIT_ITEM = `${ABOUT_EDIT}, fields - '{description,metadata,attende
 /** Columns of a `BegunDateRow`, without its snapshot. */
 export const BEGUN = `event_id, slot, inbox_uid, organization_id, all_day, start, timezone, duration_mode, duration_value::float8,
   start_at, end_at, status, state, null::jsonb as snapshot`
+
+/** Columns of a `CancelledDateRow`, without its document. */
+export const CANCELLED = 'event_id, slot, inbox_uid, organization_id, null::jsonb as document, cancelled_at'
 
 function ownEntry(attendees: string): string {
   return `jsonb_path_query_array(${attendees}, '$[*] ? (@.email == $own)', jsonb_build_object('own', $2::text))`

@@ -13,7 +13,7 @@ import type { WantedDate } from './items.ts'
 import { statesOf } from './states.ts'
 
 const EVENTS = sql<EventRow, [inboxUid: string, ids: string[]]>(
-  `select ${selected('events')} from events where inbox_uid = $1 and id = any($2::uuid[])`,
+  `select ${selected('events')}, last_slot from events where inbox_uid = $1 and id = any($2::uuid[])`,
 )
 
 /** An event with all that is written about it, and nothing of its dates. */

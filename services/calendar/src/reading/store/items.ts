@@ -1,7 +1,14 @@
 import { type Queryable, sql } from '@restante/service/database'
-import type { BegunDateRow, DateResponseRow, EditRow, EventRow, EventState } from '../../model/rows.ts'
+import type {
+  BegunDateRow,
+  CancelledDateRow,
+  DateResponseRow,
+  EditRow,
+  EventRow,
+  EventState,
+} from '../../model/rows.ts'
 import { selected } from '../../store/columns.ts'
-import { BEGUN, EDIT_ITEM, ITEM } from './columns.ts'
+import { BEGUN, CANCELLED, EDIT_ITEM, ITEM } from './columns.ts'
 import type { CalendarInbox } from './inbox.ts'
 import { statesOf } from './states.ts'
 
@@ -24,6 +31,10 @@ const EDITS = sql<EditRow, Wanted>(
 const BEGUN_DATES = sql<BegunDateRow, Wanted>(
   `select ${BEGUN} from begun_dates where inbox_uid = $1 and event_id = any($2::uuid[]) and slot = any($3::text[])`,
 )
+const CANCELLED_DATES = sql<CancelledDateRow, Wanted>(
+  `select ${CANCELLED} from cancelled_dates
+    where inbox_uid = $1 and event_id = any($2::uuid[]) and slot = any($3::text[])`,
+)
 const OWN_RESPONSES = sql<DateResponseRow, [...Wanted, address: string]>(
   `select ${selected('date_responses')} from date_responses
     where inbox_uid = $1 and event_id = any($2::uuid[]) and slot = any($3::text[]) and email = $4`,
@@ -38,13 +49,14 @@ export async function loadItems(
   const ids = [...new Set(wanted.map(({ eventId }) => eventId))]
   const slots = [...new Set(wanted.map(({ slot }) => slot))]
   if (ids.length === 0) return new Map()
-  const [events, edits, begun, responses] = await Promise.all([
+  const [events, edits, begun, cancelled, responses] = await Promise.all([
     on.query(SERIES, uid, ids),
     on.query(EDITS, uid, ids, slots),
     on.query(BEGUN_DATES, uid, ids, slots),
+    on.query(CANCELLED_DATES, uid, ids, slots),
     on.query(OWN_RESPONSES, uid, ids, slots, address),
   ])
-  return new Map(statesOf(events, { edits, begun, responses }).map((state) => [state.event.id, state]))
+  return new Map(statesOf(events, { edits, begun, cancelled, responses }).map((state) => [state.event.id, state]))
 }
 
 const ONE_OFFS = sql<

@@ -1,9 +1,17 @@
 import { CALENDAR_LIMITS } from '@restante/contracts/vocabulary'
 import { type Queryable, sql } from '@restante/service/database'
-import type { BegunDateRow, DateResponseRow, EditRow, EventRow, EventState, Schedule } from '../../model/rows.ts'
+import type {
+  BegunDateRow,
+  CancelledDateRow,
+  DateResponseRow,
+  EditRow,
+  EventRow,
+  EventState,
+  Schedule,
+} from '../../model/rows.ts'
 import { selected } from '../../store/columns.ts'
 import { tooWide, type Window } from '../window/window.ts'
-import { BEGUN, EDIT_OUTLINE, OUTLINE } from './columns.ts'
+import { BEGUN, CANCELLED, EDIT_OUTLINE, OUTLINE } from './columns.ts'
 import type { CalendarInbox } from './inbox.ts'
 import { type DateRows, statesOf } from './states.ts'
 
@@ -22,6 +30,7 @@ type OutlineRow = Pick<
   | 'start_at'
   | 'end_at'
   | 'rule'
+  | 'last_slot'
   | 'exdates'
   | 'rdates'
   | 'truncate_before'
@@ -75,11 +84,8 @@ const SERIES = sql<OutlineRow, InWindow>(
 
 /** The series of a calendar that may have dates within a window, with what is stored of those dates. */
 export async function loadSeries(on: Queryable, inbox: CalendarInbox, window: Window): Promise<EventState[]> {
-  const [events, dates] = await Promise.all([
-    on.query(SERIES, inbox.uid, inbox.address, window.after, window.before),
-    loadDates(on, inbox, window, null),
-  ])
-  return statesOf(events.map(outlineOf), dates)
+  const events = await on.query(SERIES, inbox.uid, inbox.address, window.after, window.before)
+  return statesOf(events.map(outlineOf), await loadDates(on, inbox, window, { events, isOne: false }))
 }
 
 const ONE_EVENT = sql<OutlineRow, [inboxUid: string, address: string, id: string]>(
@@ -93,11 +99,8 @@ export async function loadOutline(
   window: Window,
   id: string,
 ): Promise<EventState | undefined> {
-  const [events, dates] = await Promise.all([
-    on.query(ONE_EVENT, inbox.uid, inbox.address, id),
-    loadDates(on, inbox, window, id),
-  ])
-  return statesOf(events.map(outlineOf), dates)[0]
+  const events = await on.query(ONE_EVENT, inbox.uid, inbox.address, id)
+  return statesOf(events.map(outlineOf), await loadDates(on, inbox, window, { events, isOne: true }))[0]
 }
 
 const ONE_OFFS = sql<OutlineRow, [...InWindow, from: Date]>(
@@ -123,13 +126,28 @@ const LIMIT = `limit ${MOST_ROWS + 1}`
 const EDITS = sql<EditRow, [...InWindow, ...Slots, eventId: string | null]>(
   `select ${EDIT_OUTLINE} from edits
     where inbox_uid = $1 and ($7::uuid is null or event_id = $7)
-      and (mode = 'future' or slot collate "C" between $5 and $6 or start_at < $4 and end_at > $3)
-    order by event_id, slot collate "C" ${LIMIT}`,
+      and mode = 'single' and (slot collate "C" between $5 and $6 or start_at < $4 and end_at > $3) ${LIMIT}`,
+)
+// Each series has few of them, but a calendar has thousands of series: those that say nothing of times are not read.
+const FUTURE_EDITS = sql<EditRow, [inboxUid: string, address: string, lastSlot: string, eventIds: readonly string[]]>(
+  `select ${EDIT_OUTLINE} from edits
+    where inbox_uid = $1 and event_id = any($4::uuid[]) and mode = 'future' and slot collate "C" <= $3
+      and fields ?| '{status,duration_mode,duration_value,attendees}'::text[]`,
 )
 const BEGUN_DATES = sql<BegunDateRow, [inboxUid: string, after: Date, before: Date, ...Slots, eventId: string | null]>(
   `select ${BEGUN} from begun_dates
     where inbox_uid = $1 and ($6::uuid is null or event_id = $6)
       and (slot collate "C" between $4 and $5 or start_at < $3 and end_at > $2) ${LIMIT}`,
+)
+const CANCELLED_DATES = sql<
+  CancelledDateRow,
+  [inboxUid: string, after: Date, before: Date, ...Slots, eventId: string | null]
+>(
+  `select ${CANCELLED} from cancelled_dates
+    where inbox_uid = $1 and ($6::uuid is null or event_id = $6)
+      and exists (select from begun_dates as ran
+                   where ran.event_id = cancelled_dates.event_id and ran.slot = cancelled_dates.slot
+                     and (ran.slot collate "C" between $4 and $5 or ran.start_at < $3 and ran.end_at > $2)) ${LIMIT}`,
 )
 const OWN_RESPONSES = sql<DateResponseRow, [inboxUid: string, address: string, ...Slots, eventId: string | null]>(
   `select ${selected('date_responses')} from date_responses
@@ -137,23 +155,35 @@ const OWN_RESPONSES = sql<DateResponseRow, [inboxUid: string, address: string, .
       and email = $2 and slot collate "C" between $3 and $4 ${LIMIT}`,
 )
 
+interface About {
+  /** With dates in the window. */
+  readonly events: readonly Pick<EventRow, 'id'>[]
+  /** Whether it is one event that is read, or all. */
+  readonly isOne: boolean
+}
+
 /** What is stored of dates within a window, of one event or of all. */
 async function loadDates(
   on: Queryable,
   { uid, address }: CalendarInbox,
   { after, before }: Window,
-  eventId: string | null,
+  { events, isOne }: About,
 ): Promise<DateRows> {
+  const ids = events.map(({ id }) => id)
+  const eventId = isOne ? (ids[0] ?? null) : null
+  if (ids.length === 0) return { edits: [], begun: [], cancelled: [], responses: [] }
   const slots = [dayOf(after.getTime() - REACH), dayOf(before.getTime() + REACH)] as const
-  const [edits, begun, responses] = await Promise.all([
+  const [edits, future, begun, cancelled, responses] = await Promise.all([
     on.query(EDITS, uid, address, after, before, ...slots, eventId),
+    on.query(FUTURE_EDITS, uid, address, slots[1], ids),
     on.query(BEGUN_DATES, uid, after, before, ...slots, eventId),
+    on.query(CANCELLED_DATES, uid, after, before, ...slots, eventId),
     on.query(OWN_RESPONSES, uid, address, ...slots, eventId),
   ])
-  if (Math.max(edits.length, begun.length, responses.length) > MOST_ROWS) {
+  if (Math.max(edits.length, begun.length, cancelled.length, responses.length) > MOST_ROWS) {
     throw tooWide('The window has too many changed dates; ask for a narrower one')
   }
-  return { edits, begun, responses }
+  return { edits: [...edits, ...future], begun, cancelled, responses }
 }
 
 /** The day of an instant, to compare slots with; years that slots do not have are the nearest that they have. */

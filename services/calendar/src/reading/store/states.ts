@@ -12,14 +12,12 @@ export interface DateRows {
   readonly edits: readonly EditRow[]
   readonly begun: readonly BegunDateRow[]
   readonly responses: readonly DateResponseRow[]
-  readonly cancelled?: readonly CancelledDateRow[]
+  /** Those of begun dates are needed wherever these are: without them a date that was taken out while it ran is still there. */
+  readonly cancelled: readonly CancelledDateRow[]
 }
 
 /** Puts together what was read of events and of their dates. */
-export function statesOf(
-  events: readonly EventRow[],
-  { edits, begun, responses, cancelled = [] }: DateRows,
-): EventState[] {
+export function statesOf(events: readonly EventRow[], { edits, begun, responses, cancelled }: DateRows): EventState[] {
   const edited = byEvent(edits)
   const started = byEvent(begun)
   const answered = byEvent(responses)
