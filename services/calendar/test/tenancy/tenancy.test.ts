@@ -190,11 +190,12 @@ describe('what has expired', () => {
     await age(31, 'running')
     await queryRows(calendars.db, 'update deletions set expires_at = now() where inbox_uid = $1', inbox.inboxUid)
     await sweep()
-    const { cancelled_dates, deletions, ...kept } = everywhere
+    const { deletions, ...kept } = everywhere
     expect(await calendars.rowsOf(inbox)).toEqual(kept)
     await age(31)
     await sweep()
-    const { begun_dates, ...rest } = kept
+    // Without its mark a date that was taken out while it ran would come back.
+    const { begun_dates, cancelled_dates, ...rest } = kept
     expect([cancelled_dates, deletions, begun_dates, await calendars.rowsOf(inbox)]).toEqual([1, 1, 1, rest])
   })
 })
