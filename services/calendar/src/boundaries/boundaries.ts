@@ -4,12 +4,13 @@ import type { Transactional, Tx } from '@restante/service/database'
 import { nextBoundary } from '../dates/index.ts'
 import { tellBoundary } from '../events/index.ts'
 import type { CalendarTimers } from '../timers/kinds.ts'
+import { loadDetails } from './details.ts'
 import { type Due, dueOf } from './due.ts'
 import { planOf } from './plan.ts'
 import { type LockedEvent, lockEvent, record } from './store.ts'
 import { boundariesSkipped, boundaryLag } from './telemetry.ts'
 
-/** Attempts at once. Those that end together share transactions: thousands of events may start at the same minute. */
+/** Attempts at once; what is read of events is held by two of them. Those that end together share transactions: thousands of events may start at the same minute. */
 const CONCURRENCY = 32
 const TOGETHER = { maxItems: 16, concurrency: 2 }
 const ATTEMPT_MS = 30_000
@@ -67,10 +68,10 @@ async function conclude(tx: Tx, outbox: Outbox, attempt: Attempt): Promise<void>
 async function tell(
   tx: Tx,
   outbox: Outbox,
-  { state, address, hasAccess }: LockedEvent,
+  { state: found, address, hasAccess }: LockedEvent,
   now: Date,
 ): Promise<{ due: Due; next: Date | undefined }> {
-  const due = dueOf(state, now)
+  const { state, due } = await loadDetails(tx, found, dueOf(found, now))
   const { boundaries, begun, ended, after } = planOf(state, due, { address, hasAccess, now })
   const event = due.more ? state.event : { ...state.event, seen_until: now }
   await record(tx, event, { begun, ended, seenUntil: event.seen_until })

@@ -3,7 +3,7 @@ import { type CalendarDate, datesBetween } from '../dates/index.ts'
 import type { BegunDateRow, EventState } from '../model/rows.ts'
 
 /** Dates that one transaction takes on; after a long downtime there may be more. */
-const MOST_DATES = 500
+const MOST_DATES = 100
 
 /** What has happened to an event and was not noticed yet. */
 export interface Due {

@@ -1,7 +1,6 @@
 import { sql, type Tx } from '@restante/service/database'
-import type { BegunDateRow, EventRow, EventState } from '../model/rows.ts'
+import type { BegunDateRow, CancelledDateRow, EditRow, EventRow, EventState } from '../model/rows.ts'
 import { selected } from '../store/columns.ts'
-import { loadState } from '../store/index.ts'
 
 interface Found extends EventRow {
   readonly address: string
@@ -10,15 +9,27 @@ interface Found extends EventRow {
 
 // Changes lock the event and then its timer; an attempt holds its timer and must not wait for the event.
 const LOCK = sql<Found, [id: string]>(`
-select ${selected('events')}, (select address from calendars where calendars.inbox_uid = events.inbox_uid) as address,
+select ${selected('events')}, last_slot, (select address from calendars where calendars.inbox_uid = events.inbox_uid) as address,
        not exists (select from calendar_access as known
                     where known.organization_id = events.organization_id and not known.access) as has_access
   from events where id = $1 for update skip locked`)
 
 const EXISTS = sql<{ id: string }, [id: string]>('select id from events where id = $1')
 
-const BEGUN = sql<BegunDateRow, [inboxUid: string, eventId: string]>(
-  `select ${selected('begun_dates')} from begun_dates where inbox_uid = $1 and event_id = $2`,
+type Of = [inboxUid: string, eventId: string]
+
+// Snapshots, and what edits say of their dates, have up to 100 KB each: they are read for what is due (`loadDetails`).
+const BEGUN = sql<BegunDateRow, Of>(
+  `select ${selected('begun_dates').replace('snapshot', 'null::jsonb as snapshot')} from begun_dates
+    where inbox_uid = $1 and event_id = $2`,
+)
+const EDITS = sql<EditRow, Of>(
+  `select ${selected('edits').replace('fields', `fields - '{title,description,location,metadata,attendees}'::text[] as fields`)}
+    from edits where inbox_uid = $1 and event_id = $2 order by slot collate "C"`,
+)
+const CANCELLED = sql<CancelledDateRow, Of>(
+  `select ${selected('cancelled_dates').replace('document', 'null::jsonb as document')} from cancelled_dates
+    where inbox_uid = $1 and event_id = $2`,
 )
 
 // One statement: thousands of events may start at the same minute.
@@ -40,21 +51,23 @@ export interface LockedEvent {
 }
 
 /**
- * Locks an event, unless a change holds it, and reads what is stored of it. A timer knows only the event.
+ * Locks an event, unless a change holds it, and reads when its dates lie. A timer knows only the event.
  * @returns `locked` when a change holds it; undefined when it is gone.
  */
 export async function lockEvent(tx: Tx, id: string): Promise<LockedEvent | 'locked' | undefined> {
   const [found] = await tx.query(LOCK, id)
   if (found === undefined) return (await tx.query(EXISTS, id)).length > 0 ? 'locked' : undefined
   const { address, has_access: hasAccess, ...event } = found
-  const state = event.kind === 'single' ? await oneOff(tx, event) : await loadState(tx, event.inbox_uid, id)
-  return state && { state, address, hasAccess }
+  return { state: await withTimes(tx, event), address, hasAccess }
 }
 
-/** Of a one-off nothing else is stored that matters here. */
-async function oneOff(tx: Tx, event: EventRow): Promise<EventState> {
-  const begun = await tx.query(BEGUN, event.inbox_uid, event.id)
-  return { event, begun, edits: [], cancelled: [], responses: [] }
+/** Of a one-off only its begun date is stored. */
+async function withTimes(tx: Tx, event: EventRow): Promise<EventState> {
+  const of = [event.inbox_uid, event.id] as const
+  const begun = await tx.query(BEGUN, ...of)
+  if (event.kind === 'single') return { event, begun, edits: [], cancelled: [], responses: [] }
+  const [edits, cancelled] = await Promise.all([tx.query(EDITS, ...of), tx.query(CANCELLED, ...of)])
+  return { event, begun, edits, cancelled, responses: [] }
 }
 
 /** What is to be recorded of an event. */

@@ -55,11 +55,15 @@ it('tells when a one-off event starts and ends, never early', async () => {
 it('tells of dates of a series by their ids, and waits for the next one', async () => {
   const start = wall(-10 * SECOND)
   const given = { start, end: wall(2 * MINUTE), timezone: 'UTC', rule: 'FREQ=DAILY' }
-  const edits = [edit(start, 'single', { title: 'Today', duration_value: 30 * SECOND })]
+  const edits = [
+    edit(wall(-9 * SECOND), 'future', { title: 'Later', description: 'Not of today' }),
+    edit(start, 'single', { title: 'Today', description: 'Of today', duration_value: 30 * SECOND }),
+  ]
   const state = await stack.create({ ...series(given, { seen_until: new Date(Date.now() - MINUTE) }), edits })
   const [told] = await stack.toldOf(state, 1)
   expect(told?.event_id).toBe(`${datedId(state.event.id, start)}.start`)
-  expect(told?.calendar_event).toMatchObject({ kind: 'instance', title: 'Today', original_start: start })
+  const described = { title: 'Today', description: 'Of today', is_exception: true }
+  expect(told?.calendar_event).toMatchObject({ kind: 'instance', ...described, original_start: start })
   expect((await stack.load(state)).begun).toMatchObject([{ slot: start, state: 'running' }])
 })
 
