@@ -72,13 +72,13 @@ export async function deleteEvent(deps: ChangingDeps, deletion: Deletion): Promi
   }
 }
 
-/** Another request has used the key; the transaction must not commit. */
 /** The same for whatever has the same answer, also after a crash: a date can be taken out again, an event is deleted once. */
 function chargeIdOf({ caller, operationId, slot, key, isNamed, request }: Deleting): string {
   const isOnce = isNamed || slot === undefined
   return isOnce ? hashedUuid(`delete ${caller.organization_id} ${key} ${request}`) : operationId
 }
 
+/** Another request has used the key; the transaction must not commit. */
 class KeyTakenError extends Error {
   override readonly name = 'KeyTakenError'
 }
