@@ -11,6 +11,7 @@ import type { EventState } from '../model/rows.ts'
 import { addDeletion, findDeletion } from '../store/index.ts'
 import { referenceOf, requireDate } from './find-date.ts'
 import { readMode } from './rules/date-change.ts'
+import { requireRemovable } from './rules/phase.ts'
 import {
   addressesOf,
   type ChangingDeps,
@@ -148,7 +149,7 @@ function prepareRemoval(
   const cause = causeOf(caller, operationId, now)
   const date = requireDate(state, slot, now)
   requireMatch(ifMatch, etagOfDate(state, slot), state.event.revision)
-  if (date.end_at <= now) throw new ApiError('event_already_started', { message: 'The date has ended already' })
+  requireRemovable(date, now)
   if (isSent) requireOwn(state)
   if (mode === 'future' && isFirstDate(state, slot)) return wholeDeletion(deps, deleting, state, cause)
   removed(state, { slot, mode }, cause)
