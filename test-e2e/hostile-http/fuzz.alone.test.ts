@@ -120,7 +120,7 @@ describe(`${REQUESTS} requests made from the API document, two thirds of them wr
     await keepCalendar(known)
   }
 
-  /** Events of every kind, events that may be deleted, and the feed of a calendar that no other request reaches. */
+  /** Events of every kind, events and a feed that may be deleted, and the feed of a calendar that no other request reaches. */
   async function keepCalendar(known: KnownThings): Promise<void> {
     const { tenant, peer } = system
     const series = await newSeries(tenant.api, inboxId)
@@ -128,6 +128,7 @@ describe(`${REQUESTS} requests made from the API document, two thirds of them wr
     known.keep('calendarEvents.listInstances.event_id', series)
     known.keep('calendarEvents.respond.event_id', await invite(peer, tenant.api, inboxId))
     for (let made = 0; made < SPARE_EVENTS; made++) known.spare('event_id', await newEvent(tenant.api, inboxId))
+    await newFeed(tenant.api, inboxId)
     known.keep('calendarFeeds.token', await newFeed(tenant.api, (await tenant.client.inboxes.create({})).inboxId))
   }
 
