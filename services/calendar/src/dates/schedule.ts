@@ -39,10 +39,11 @@ export function shownEnd(end: WallTime, allDay: boolean): string {
   return textOf(allDay ? end - DAY_SECONDS : end, allDay)
 }
 
-/** The instants at which a schedule starts and ends. */
+/** The instants at which a schedule starts and ends; those after the year 9999, which cannot be stored, are its last second. */
 export function instantsOf(schedule: Schedule): { start_at: Date; end_at: Date } {
   const { startAt, endAt } = spanOf(Zone.of(schedule.timezone), wallOf(schedule.start), schedule)
-  return { start_at: dateOf(startAt), end_at: dateOf(endAt) }
+  const last = YEAR_10000 - 1
+  return { start_at: dateOf(Math.min(startAt, last)), end_at: dateOf(Math.min(endAt, last)) }
 }
 
 export interface GivenSchedule {

@@ -1,4 +1,4 @@
-import { dateAt, datesBetween, lastSlotOf } from '../../src/dates/index.ts'
+import { dateAt, datesBetween, instantsOf, lastSlotOf } from '../../src/dates/index.ts'
 import { answer, begun, cancelled, dates, edit, series, starts } from './states.ts'
 
 const MARCH = ['2026-03-01T00:00:00Z', '2026-03-08T00:00:00Z'] as const
@@ -169,6 +169,8 @@ describe('the dates of a series', () => {
     const found = dates(night, '9999-12-29T00:00:00Z', '+010001-01-01T00:00:00Z')
     expect(found.map(({ start_at }) => start_at.toISOString())).toEqual(last)
     expect(dateAt(night, '9999-12-31T23:30:00')).toBeUndefined()
+    const beyond = instantsOf({ ...night.event, start: '9999-12-31T23:30:00' })
+    expect(beyond.end_at.toISOString()).toBe('9999-12-31T23:59:59.000Z')
     const early = series({
       start: '9999-12-30T23:30:00',
       end: '9999-12-31T00:30:00',
