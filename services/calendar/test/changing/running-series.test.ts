@@ -36,7 +36,7 @@ function get(inbox: TestInbox, id: string) {
 }
 
 it('leaves a date that runs as it is when its series moves, and ends it in time', async () => {
-  const { inbox, id, first, start, end } = await running(15)
+  const { inbox, id, first, start, end } = await running(5)
   const moved = { start: soon(3_000), end: soon(3_600) }
   const { status } = await calendar.call('calendarEvents.update', inbox, { params: { event_id: id }, body: moved })
   expect(status).toBe(200)
@@ -50,7 +50,7 @@ it('leaves a date that runs as it is when its series moves, and ends it in time'
 })
 
 it('ends a date in time that was taken out of its series while it ran', async () => {
-  const { inbox, first } = await running(15)
+  const { inbox, first } = await running(5)
   const removed = await calendar.call('calendarEvents.delete', inbox, { params: { event_id: first } })
   expect(removed.status).toBe(202)
   const ended = await waitFor(() => boundary(inbox, 'ending'), { what: 'the end', timeout: 30_000 })
@@ -63,4 +63,28 @@ it('lets a running date end at another time, and start at none', async () => {
   expect((await patch({ start: soon(60), end: soon(900) })).body.code).toBe('event_already_started')
   const later = soon(900)
   expect((await patch({ end: later })).body.event).toMatchObject({ end: later, is_exception: true })
+})
+
+it('gates a series that becomes a one-off while its first date runs, and ends the one-off in time', async () => {
+  const { inbox, id, start } = await running(600)
+  const patch = (body: object) => calendar.call('calendarEvents.update', inbox, { params: { event_id: id }, body })
+  const moved = await patch({ recurrence: null, start: soon(1_200), end: soon(1_800) })
+  expect([moved.status, moved.body.code]).toEqual([409, 'event_already_started'])
+  const over = await patch({ recurrence: null, start, end: soon(-60) })
+  expect([over.status, over.body.code]).toEqual([409, 'event_already_started'])
+  expect((await patch({ recurrence: null, start, end: soon(2) })).body.event).toMatchObject({ kind: 'single' })
+  const ended = await waitFor(() => boundary(inbox, 'ending'), { what: 'the end' })
+  expect(ended['event_id']).toBe(`${id}_single.end`)
+})
+
+it('begins a one-off at its own time when it was a series whose first date is over', async () => {
+  const { inbox, id, first, start } = await running(1)
+  await waitFor(() => boundary(inbox, 'ending'), { what: 'the end of the first date' })
+  expect((await get(inbox, first)).body).toMatchObject({ start })
+  const body = { recurrence: null, start: soon(1), end: soon(60) }
+  const { status } = await calendar.call('calendarEvents.update', inbox, { params: { event_id: id }, body })
+  expect(status).toBe(200)
+  await waitFor(() => calendar.publicEvents(inbox).find((event) => event['event_id'] === `${id}_single.start`), {
+    what: 'the start of the one-off',
+  })
 })

@@ -16,6 +16,8 @@ import type { EditedFields, EventState } from '../../src/model/rows.ts'
 const SEQUENCES = 40
 const STEPS = 14
 const NOW = new Date('2029-12-01T00:00:00Z')
+/** When some dates are over. */
+const LATER = new Date('2030-01-21T00:00:00Z')
 const WINDOW = {
   after: new Date('2030-01-01T00:00:00Z'),
   before: new Date('2030-03-15T00:00:00Z'),
@@ -35,8 +37,13 @@ function randomOf(seed: number): (below: number) => number {
 
 type Random = ReturnType<typeof randomOf>
 
+let now = NOW
+beforeEach(() => {
+  now = NOW
+})
+
 function cause(): Cause {
-  return { operationId: randomUUID(), at: NOW, address: 'me@restante.test' }
+  return { operationId: randomUUID(), at: now, address: 'me@restante.test' }
 }
 
 function series(random: Random): EventState {
@@ -73,7 +80,9 @@ function agenda(state: EventState) {
 }
 
 function someSlot(state: EventState, random: Random): string | undefined {
-  const dates = agenda(state).slice(0, 30)
+  const dates = agenda(state)
+    .filter(({ start_at }) => start_at > now)
+    .slice(0, 30)
   return dates[random(Math.max(dates.length, 1))]?.slot
 }
 
@@ -124,7 +133,7 @@ function expectInvariants(state: EventState): void {
       .find(({ fields }) => fields.title !== undefined)
     expect(date.title).toBe(single?.fields.title ?? latest?.fields.title ?? state.event.title)
     expect(dateAt(state, date.slot)).toEqual(date)
-    expect(slotState(state, date.slot, NOW)).toBe('live')
+    expect(slotState(state, date.slot, now)).toBe('live')
   }
   for (const edit of state.edits) {
     if (edit.mode === 'future') continue
@@ -146,6 +155,25 @@ it('keeps every date once, with its id and the precedence of edits, through any 
       if (next.after.event === state.event) expect(etagOfEvent(next.after.event)).toBe(etagOfEvent(state.event))
       state = next.after
       expectInvariants(state)
+    }
+  }
+})
+
+it('keeps the dates that are over as they were, through any sequence of changes', () => {
+  const over = (state: EventState) =>
+    agenda(state)
+      .filter(({ end_at }) => end_at <= now)
+      .map(({ slot, start_at, end_at, status }) => ({ slot, start_at, end_at, status }))
+  for (let seed = 1; seed <= SEQUENCES; seed++) {
+    now = NOW
+    const random = randomOf(seed)
+    let state = series(random)
+    now = LATER
+    const before = over(state)
+    expect(before).not.toEqual([])
+    for (let count = 0; count < STEPS; count++) {
+      state = attempt(state, random)?.after ?? state
+      expect(over(state)).toEqual(before)
     }
   }
 })

@@ -113,7 +113,28 @@ it('lets one of many writers with the same etag through', async () => {
   expect(statuses.sort()).toEqual([200, 412, 412, 412, 412, 412])
 })
 
+it.each([
+  ['a start without an end', { start: meeting.start }],
+  ['an end before its start', { start: meeting.end, end: meeting.start }],
+  ['a day for a time', { start: '2030-01-07', end: '2030-01-07', all_day: false }],
+  ['a day that does not exist', { start: '2030-02-30', end: '2030-02-30' }],
+  ['a zone that does not exist', { timezone: 'Europe/Atlantis' }],
+])('refuses %s before it looks for the event, and at its etag', async (_, body) => {
+  const { inbox, id } = await eventOf(meeting)
+  const stale = await patch(inbox, id, body, { headers: { 'if-match': '"rv-7"' } })
+  const unknown = await patch(inbox, id.replaceAll(/[0-9]/g, '0'), body)
+  expect([stale.status, unknown.status]).toEqual([400, 400])
+})
+
 describe('a date of a series', () => {
+  it('follows the length of its series when only the mode of that was changed', async () => {
+    const { inbox, id, date } = await eventOf(weekly)
+    const slot = date('2030-01-14T09:00:00')
+    await patch(inbox, slot, { duration_mode: 'exact' }, { query: { mode: 'future' } })
+    await patch(inbox, id, { start: meeting.start, end: '2030-01-07T11:00:00' })
+    expect((await get(inbox, slot)).body).toMatchObject({ duration_mode: 'exact', duration_value: 7_200_000 })
+  })
+
   it('is edited alone, with the same id after it was moved', async () => {
     const { inbox, date } = await eventOf(weekly)
     const id = date('2030-01-14T09:00:00')
