@@ -83,9 +83,12 @@ describe('a rule', () => {
     const text = `FREQ=YEARLY;BYDAY=MO,TU,WE,TH,FR,SA,SU;BYHOUR=${all(24)};BYMINUTE=${all(60)};BYSECOND=${all(60)}`
     const processorTime = (start: number, from: number) => {
       const before = process.cpuUsage()
-      expect(failingPart(rule(text), start)).toBeUndefined()
-      expect(expand(rule(text), start).next().value).toBe(start)
-      expect(expand(rule(text), start, { from }).next().value).toBe(from)
+      // One time alone is too short for the clock of the processor.
+      for (let repeated = 0; repeated < 200; repeated++) {
+        expect(failingPart(rule(text), start)).toBeUndefined()
+        expect(expand(rule(text), start).next().value).toBe(start)
+        expect(expand(rule(text), start, { from }).next().value).toBe(from)
+      }
       return process.cpuUsage(before).user
     }
     const first = processorTime(at('2026-01-01T00:00:00'), at('2030-01-01T00:00:00'))
