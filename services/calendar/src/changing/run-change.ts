@@ -5,7 +5,7 @@ import { requireInbox } from '@restante/service/identity'
 import { holdCalendar } from '../calendars/owner.ts'
 import { type Invitations, leavesInbox, mailedAttendees, mailsFor, type SentChange } from '../invitations/out/index.ts'
 import type { EventState } from '../model/rows.ts'
-import { loadState } from '../store/index.ts'
+import { loadState, stampEvent } from '../store/index.ts'
 import type { Cause, WriteDeps } from './writes.ts'
 
 export interface ChangingDeps extends WriteDeps {
@@ -98,5 +98,6 @@ export async function mailChange(
 ): Promise<void> {
   if (!leavesInbox(caller)) return
   const { address, display_name: displayName } = requireInbox(caller)
-  await invitations.queue(tx, mailsFor({ ...change, address, displayName, at }), caller.take_overs ?? 0)
+  const stampedAt = 'after' in change ? await stampEvent(tx, change.after.event, at) : at
+  await invitations.queue(tx, mailsFor({ ...change, address, displayName, at: stampedAt }), caller.take_overs ?? 0)
 }

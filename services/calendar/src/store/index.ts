@@ -7,4 +7,4 @@ export {
   findDeletion,
 } from './keys.ts'
 export { findByUid, loadEvent, loadState, loadStates } from './load.ts'
-export { deleteEventRow, saveState } from './save.ts'
+export { deleteEventRow, saveState, stampEvent } from './save.ts'

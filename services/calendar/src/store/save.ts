@@ -97,3 +97,18 @@ function dateTable(
     ),
   }
 }
+
+const STAMP = sql<{ stamped_at: Date }, [inboxUid: string, eventId: string, at: Date]>(
+  `update events
+      set stamped_at = greatest(date_trunc('second', $3::timestamptz), stamped_at + interval '1 second')
+    where inbox_uid = $1 and id = $2 and source = 'api' returning stamped_at`,
+)
+
+/**
+ * When a change that is mailed was made, as its DTSTAMP says. It has whole seconds, and of two versions of a date with one
+ * sequence the later stamp decides (RFC 5546 2.1.5), so no two mailed changes of an event have the same.
+ */
+export async function stampEvent(tx: Tx, { inbox_uid, id }: EventRow, at: Date): Promise<Date> {
+  const [stamped] = await tx.query(STAMP, inbox_uid, id, at)
+  return stamped?.stamped_at ?? at
+}
