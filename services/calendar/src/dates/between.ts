@@ -4,7 +4,7 @@ import { Composer } from './compose.ts'
 import type { CalendarDate } from './date.ts'
 import { isGoverned, producedSlot, wasRemoved } from './membership.ts'
 import { Slots } from './slots.ts'
-import { textOf, wallOf } from './wall.ts'
+import { textOf, wallOf } from './times/wall.ts'
 
 export interface DateWindow {
   readonly after: Date

@@ -1,9 +1,9 @@
 import { DAY_SECONDS, Zone } from '@restante/recurrence'
 import type { EditRow, EventRow, EventState } from '../model/rows.ts'
 import { datesBetween, MOST_SKIPPED } from './between.ts'
-import { dateOf } from './schedule.ts'
 import { Slots } from './slots.ts'
-import { textOf } from './wall.ts'
+import { dateOf } from './times/schedule.ts'
+import { textOf } from './times/wall.ts'
 
 /** The end of time, of calendars. */
 const END = new Date('9999-12-31T23:59:59Z')

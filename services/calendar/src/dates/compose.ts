@@ -3,9 +3,9 @@ import type { EventStatus } from '@restante/contracts/vocabulary'
 import { Zone } from '@restante/recurrence'
 import type { BegunDateRow, EditedFields, EditRow, EventState, Schedule } from '../model/rows.ts'
 import type { CalendarDate } from './date.ts'
-import { dateOf, isBeyondCalendars, shownEnd, spanOf, YEAR_10000 } from './schedule.ts'
 import type { Slot } from './slots.ts'
-import { textOf, wallOf } from './wall.ts'
+import { dateOf, isBeyondCalendars, shownEnd, spanOf, YEAR_10000 } from './times/schedule.ts'
+import { textOf, wallOf } from './times/wall.ts'
 
 /** Makes the dates of an event of what is stored of it: single edit before edit of later dates before series (calendar 11). */
 export class Composer {

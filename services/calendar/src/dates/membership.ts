@@ -2,7 +2,7 @@ import type { BegunDateRow, EventState } from '../model/rows.ts'
 import { Composer } from './compose.ts'
 import type { CalendarDate } from './date.ts'
 import { type Slot, Slots } from './slots.ts'
-import { isFormOf, readWall } from './wall.ts'
+import { isFormOf, readWall } from './times/wall.ts'
 
 /**
  * Whether a date that has begun was taken out of its series with a DELETE while it ran, alone or with all later ones. Dates that

@@ -11,10 +11,10 @@ import {
 } from '@restante/recurrence'
 import { ApiError, invalid } from '@restante/service/errors'
 import type { Schedule } from '../model/rows.ts'
-import { lengthOf } from './periods.ts'
 import { SeriesRule } from './rule.ts'
 import { type SeriesDefinition, Slots } from './slots.ts'
-import { isFormOf, readWall, wallOf } from './wall.ts'
+import { lengthOf } from './times/periods.ts'
+import { isFormOf, readWall, wallOf } from './times/wall.ts'
 
 /** When an event repeats, as callers give it; its members have the forms of the contract. */
 export interface GivenRecurrence {

@@ -1,5 +1,5 @@
 import { Expansion, type Instant, parseRule, type WallTime, type Zone } from '@restante/recurrence'
-import { wallOf } from './wall.ts'
+import { wallOf } from './times/wall.ts'
 
 /** Rules that are kept expanded as far as they were: an agenda asks for the same ones again and again. */
 const MOST_KEPT = 2_000

@@ -1,8 +1,8 @@
 import { type WallTime, Zone } from '@restante/recurrence'
 import type { EventRow, Schedule } from '../model/rows.ts'
-import { lengthOf } from './periods.ts'
 import { SeriesRule } from './rule.ts'
-import { wallOf } from './wall.ts'
+import { lengthOf } from './times/periods.ts'
+import { wallOf } from './times/wall.ts'
 
 /** What of a series says when its dates start originally. */
 export type SeriesDefinition = Pick<EventRow, 'rule' | 'exdates' | 'rdates' | 'truncate_before' | 'last_slot'> &

@@ -3,7 +3,7 @@ import type { EventState } from '../model/rows.ts'
 import { Composer } from './compose.ts'
 import { dateAt, truncatedDateAt } from './membership.ts'
 import { Slots } from './slots.ts'
-import { isFormOf, readWall } from './wall.ts'
+import { isFormOf, readWall } from './times/wall.ts'
 
 /**
  * What an id of a date leads to (calendar 8). `live`: the date. `removed`: it was cancelled with DELETE within 30 days.

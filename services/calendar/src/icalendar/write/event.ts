@@ -1,7 +1,7 @@
 import type { Attendee } from '@restante/contracts/resources'
 import type { AttendeeStatus, EventStatus } from '@restante/contracts/vocabulary'
 import type { CalendarDate } from '../../dates/date.ts'
-import { endOf } from '../../dates/schedule.ts'
+import { endOf } from '../../dates/times/schedule.ts'
 import { sequenceOf } from '../../documents/date.ts'
 import type { EventState, Schedule } from '../../model/rows.ts'
 import { type Component, instant, type Property, parameter, text } from './jcal.ts'

@@ -1,5 +1,5 @@
 import { Zone } from '@restante/recurrence'
-import { wallOf } from '../../dates/wall.ts'
+import { wallOf } from '../../dates/times/wall.ts'
 import { type Component, type Property, written } from './jcal.ts'
 import { timezoneComponent } from './timezone.ts'
 

@@ -1,6 +1,6 @@
 import type { RdatePeriod } from '@restante/contracts/resources'
 import { DAY_SECONDS, expand, parseRule, type Rule, Zone } from '@restante/recurrence'
-import { textOf, wallOf } from '../../dates/wall.ts'
+import { textOf, wallOf } from '../../dates/times/wall.ts'
 import type { EventRow } from '../../model/rows.ts'
 import { instantValue, type Property } from './jcal.ts'
 import { times, timeValue, zoneOf } from './times.ts'

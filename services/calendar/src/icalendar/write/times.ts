@@ -1,5 +1,5 @@
 import { DAY_SECONDS, Zone } from '@restante/recurrence'
-import { textOf, wallOf } from '../../dates/wall.ts'
+import { textOf, wallOf } from '../../dates/times/wall.ts'
 import type { Schedule } from '../../model/rows.ts'
 import { instantValue, type Property } from './jcal.ts'
 

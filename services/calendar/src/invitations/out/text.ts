@@ -1,6 +1,6 @@
 import type { Response } from '@restante/contracts/vocabulary'
 import type { CalendarDate } from '../../dates/date.ts'
-import { endOf } from '../../dates/schedule.ts'
+import { endOf } from '../../dates/times/schedule.ts'
 import { writtenRule } from '../../icalendar/write/index.ts'
 import type { EventRow, Schedule } from '../../model/rows.ts'
 

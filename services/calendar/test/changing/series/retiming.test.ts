@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { type Cause, changeEvent, editDate, newEvent, removeDate } from '../../src/changing/transitions/index.ts'
-import { dateAt, datesBetween } from '../../src/dates/index.ts'
-import type { BegunDateRow, EventState } from '../../src/model/rows.ts'
+import { type Cause, changeEvent, editDate, newEvent, removeDate } from '../../../src/changing/transitions/index.ts'
+import { dateAt, datesBetween } from '../../../src/dates/index.ts'
+import type { BegunDateRow, EventState } from '../../../src/model/rows.ts'
 
 const DAY = 86_400_000
 const NOW = new Date('2030-03-11T12:00:00Z')

@@ -1,5 +1,5 @@
-import { merge, type Sequence } from '../../src/reading/lists/merge.ts'
-import { Pace } from '../../src/reading/window/pace.ts'
+import { merge, type Sequence } from '../../../src/reading/lists/merge.ts'
+import { Pace } from '../../../src/reading/window/pace.ts'
 
 interface Element {
   readonly at: number

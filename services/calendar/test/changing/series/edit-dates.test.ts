@@ -1,6 +1,6 @@
-import { editDate, editDates, type SingleEdit } from '../../src/changing/transitions/index.ts'
-import type { EventState } from '../../src/model/rows.ts'
-import { edit, series } from '../dates/states.ts'
+import { editDate, editDates, type SingleEdit } from '../../../src/changing/transitions/index.ts'
+import type { EventState } from '../../../src/model/rows.ts'
+import { edit, series } from '../../dates/states.ts'
 
 const at = new Date('2026-03-01T00:00:00Z')
 const cause = { operationId: 'a', at, address: 'inbox@x.test' }

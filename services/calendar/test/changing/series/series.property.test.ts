@@ -8,10 +8,10 @@ import {
   effectOfEdit,
   newEvent,
   removeDate,
-} from '../../src/changing/transitions/index.ts'
-import { dateAt, datesBetween, slotState } from '../../src/dates/index.ts'
-import { etagOfDate, etagOfEvent } from '../../src/documents/index.ts'
-import type { EditedFields, EventState } from '../../src/model/rows.ts'
+} from '../../../src/changing/transitions/index.ts'
+import { dateAt, datesBetween, slotState } from '../../../src/dates/index.ts'
+import { etagOfDate, etagOfEvent } from '../../../src/documents/index.ts'
+import type { EditedFields, EventState } from '../../../src/model/rows.ts'
 
 const SEQUENCES = 40
 const STEPS = 14

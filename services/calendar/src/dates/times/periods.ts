@@ -1,6 +1,6 @@
 import type { RdatePeriod } from '@restante/contracts/resources'
 import { DAY_SECONDS, type WallTime, Zone } from '@restante/recurrence'
-import type { Schedule } from '../model/rows.ts'
+import type { Schedule } from '../../model/rows.ts'
 import { exactSeconds } from './schedule.ts'
 import { readWall, wallOf } from './wall.ts'
 

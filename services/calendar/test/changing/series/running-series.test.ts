@@ -1,6 +1,6 @@
 import { waitFor } from '@restante/testkit'
-import { type CalendarFixture, startCalendar } from '../support/fixture.ts'
-import type { TestInbox } from '../support/tenant.ts'
+import { type CalendarFixture, startCalendar } from '../../support/fixture.ts'
+import type { TestInbox } from '../../support/tenant.ts'
 
 let calendar: CalendarFixture
 beforeAll(async () => {

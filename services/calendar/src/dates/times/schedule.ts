@@ -1,7 +1,7 @@
 import { CALENDAR_LIMITS, type DurationMode } from '@restante/contracts/vocabulary'
 import { DAY_SECONDS, type Instant, isZoneName, type WallTime, Zone } from '@restante/recurrence'
 import { invalid } from '@restante/service/errors'
-import type { Schedule } from '../model/rows.ts'
+import type { Schedule } from '../../model/rows.ts'
 import { isFormOf, readWall, textOf, wallOf } from './wall.ts'
 
 /** Where a date lies. */

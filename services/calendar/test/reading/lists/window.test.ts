@@ -1,5 +1,5 @@
 import { ApiError } from '@restante/service/errors'
-import { windowOf } from '../../src/reading/window/window.ts'
+import { windowOf } from '../../../src/reading/window/window.ts'
 
 const now = new Date('2026-10-07T12:00:00.000Z')
 const day = (number: number) => new Date(now.getTime() + number * 24 * 60 * 60 * 1_000)

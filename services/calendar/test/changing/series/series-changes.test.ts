@@ -1,5 +1,5 @@
-import { type Answer, type CalendarFixture, type CallOptions, startCalendar } from '../support/fixture.ts'
-import type { TestInbox } from '../support/tenant.ts'
+import { type Answer, type CalendarFixture, type CallOptions, startCalendar } from '../../support/fixture.ts'
+import type { TestInbox } from '../../support/tenant.ts'
 
 let calendar: CalendarFixture
 beforeAll(async () => {

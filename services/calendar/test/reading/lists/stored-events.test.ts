@@ -1,7 +1,7 @@
 import { Cursors } from '@restante/service/http'
-import { datedId } from '../../src/model/dated-id.ts'
-import { listStoredEvents } from '../../src/reading/stored-events.ts'
-import { CalendarRows, testInbox } from './rows.ts'
+import { datedId } from '../../../src/model/dated-id.ts'
+import { listStoredEvents } from '../../../src/reading/stored-events.ts'
+import { CalendarRows, testInbox } from '../rows.ts'
 
 const cursors = new Cursors('the secret of the page tokens')
 

@@ -1,9 +1,9 @@
 import { Cursors } from '@restante/service/http'
-import { datedId } from '../../src/model/dated-id.ts'
-import { listAgenda } from '../../src/reading/lists/agenda.ts'
-import type { DatesQuery } from '../../src/reading/lists/dates-page.ts'
-import { listInstances } from '../../src/reading/lists/instances.ts'
-import { CalendarRows, DAY, type TestInbox, testInbox } from './rows.ts'
+import { datedId } from '../../../src/model/dated-id.ts'
+import { listAgenda } from '../../../src/reading/lists/agenda.ts'
+import type { DatesQuery } from '../../../src/reading/lists/dates-page.ts'
+import { listInstances } from '../../../src/reading/lists/instances.ts'
+import { CalendarRows, DAY, type TestInbox, testInbox } from '../rows.ts'
 
 const cursors = new Cursors('the secret of the page tokens')
 const october = { after: new Date('2026-10-05T00:00:00Z'), before: new Date('2026-10-12T00:00:00Z') }
