@@ -20,7 +20,7 @@ describe('the generated files of the chart', () => {
     expect(Object.keys(services)).toEqual([...SERVICES])
     expect(services['webhooks-dispatcher']?.groups).toContainEqual({
       name: 'webhooks-dispatcher.public-events',
-      topics: ['mail.messages', 'domains.events'],
+      topics: ['mail.messages', 'domains.events', 'calendar.events'],
       deadLetters: 'webhooks-dispatcher.public-events.dlq',
     })
     expect(services['gateway']?.writes).toEqual(['tenancy'])

@@ -48,6 +48,7 @@ describe('the KafkaUser of a service', () => {
     expect(rightsOf(manifests, 'webhooks-dispatcher').filter((right) => right.startsWith('Read '))).toEqual([
       'Read mail.messages',
       'Read domains.events',
+      'Read calendar.events',
       'Read tenancy',
       'Read webhooks-dispatcher.',
     ])

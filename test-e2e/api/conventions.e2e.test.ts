@@ -7,9 +7,10 @@ import pg from 'pg'
 import { z } from 'zod'
 import type { Answer } from '../support/api.ts'
 import { newAccount, newApp } from '../support/apps/accounts.ts'
+import { newEvent } from '../support/calendars.ts'
+import { rightCall } from '../support/calls/right-calls.ts'
 import { mailTo } from '../support/mail.ts'
 import { createOrganization, newDomainName, pathTo, type TestOrganization } from '../support/organizations.ts'
-import { rightCall } from '../support/right-calls.ts'
 import { registerKey } from '../support/signed.ts'
 import { useSystem } from '../support/suite.ts'
 
@@ -256,7 +257,7 @@ describe('every operation keeps to the conventions', () => {
   }
 
   /** Creates as many of each as a list must contain. */
-  async function fill({ client, named, peer, keyOf }: TestOrganization): Promise<void> {
+  async function fill({ client, owner, named, peer, keyOf }: TestOrganization): Promise<void> {
     const { inbox_id: inboxId = '', pod_id: podId = '' } = named
     const key = String(await keyOf('organization'))
     const inboxKeys = `/v0/inboxes/${encodeURIComponent(inboxId)}/api-keys`
@@ -270,6 +271,7 @@ describe('every operation keeps to the conventions', () => {
         client.inboxes.webhooks.create(inboxId, { url: 'http://127.0.0.1:9/', eventTypes: ['message.sent'] }),
         mailTo({ tenant: { client }, peer }, inboxId, { subject: `Mail ${index}` }),
         registerKey(system.endpoints.gatewayUrl, key, {}, inboxKeys),
+        newEvent(owner, inboxId, { title: `Event ${index}` }),
         newApp(system.endpoints).then((appId) => newAccount(system.endpoints, appId, inboxId)),
       ]),
     )

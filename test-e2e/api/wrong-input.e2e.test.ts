@@ -1,4 +1,6 @@
 import { type OperationDefinition, operations, UPGRADE } from '@restante/contracts/operations'
+import { rightCall } from '../support/calls/right-calls.ts'
+import { optionalMembers, requiredMembers, wrongMembers, wrongParameters } from '../support/calls/wrong-input.ts'
 import {
   createAgentOrganization,
   createOrganization,
@@ -6,9 +8,7 @@ import {
   pathTo,
   type TestOrganization,
 } from '../support/organizations.ts'
-import { rightCall } from '../support/right-calls.ts'
 import { useSystem } from '../support/suite.ts'
-import { optionalMembers, requiredMembers, wrongMembers, wrongParameters } from '../support/wrong-input.ts'
 
 /** Every operation that answers a request; the stream has tests of its own. */
 const all = Object.values<OperationDefinition>(operations).filter(({ response }) => response !== UPGRADE)

@@ -92,6 +92,7 @@ describe('deletions above the level of inboxes', () => {
       'mail-send.sends',
       'webhooks-dispatcher.webhooks',
       'apps-signin.accounts',
+      'calendar.events',
     ])
       expect(before).toContain(place)
     await operate(system.endpoints.operator, 'organizations', 'delete', tenant.id, '--yes', '--wait')

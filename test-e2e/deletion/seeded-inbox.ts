@@ -1,6 +1,7 @@
 import { type WebhookReceiver, waitFor } from '@restante/testkit'
 import type { Endpoints } from '../stack/endpoints.ts'
 import { newAccount, newApp, newWaitingSignIn } from '../support/apps/accounts.ts'
+import { calendarOf, newFeed, newSeries, wallTime } from '../support/calendars.ts'
 import type { OutsidePeer } from '../support/peers.ts'
 import { newUsername, type Tenant } from '../support/tenants.ts'
 import type { Markers } from './traces.ts'
@@ -39,6 +40,7 @@ function newMarkers(): Record<string, string> {
     'recipient',
     'sent',
     'waiting',
+    'meeting',
   ]
   return Object.fromEntries([...names, ...content].map((name) => [name, newUsername(name).toLowerCase()]))
 }
@@ -71,6 +73,7 @@ export async function seedInbox(surroundings: Surroundings): Promise<SeededInbox
   const thread = await mail.receive()
   await mail.send()
   await signIn(surroundings, inboxId, word('idempotency'))
+  await meet(surroundings, inboxId, word('meeting'))
   return {
     inboxId,
     username,
@@ -95,6 +98,26 @@ async function signIn({ tenant: { api }, endpoints }: Surroundings, inboxId: str
     }),
   ]
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 202, 200])
+}
+
+/** A series whose first date runs, whose second was changed and whose third was cancelled, and the address of a feed. */
+async function meet({ tenant: { api } }: Surroundings, inboxId: string, text: string): Promise<void> {
+  const start = wallTime(-60_000)
+  const fields = { title: text, description: text, location: text, metadata: { note: text }, client_id: text }
+  const attendees = [{ email: `${text}@guests.example` }]
+  const series = await newSeries(api, inboxId, { ...fields, attendees, start, end: wallTime(3_600_000) })
+  const dated = (day: number) => `${series}_t${nextDay(start, day).replaceAll(/[-:]/g, '')}`
+  const path = `${calendarOf(inboxId)}/events`
+  const answers = [
+    await api.patch(`${path}/${dated(1)}`, { title: `${text} moved` }),
+    await api.delete(`${path}/${dated(2)}`),
+  ]
+  expect(answers.map(({ status }) => status)).toEqual([200, 202])
+  await newFeed(api, inboxId)
+}
+
+function nextDay(wall: string, days: number): string {
+  return new Date(Date.parse(`${wall}Z`) + days * 86_400_000).toISOString().slice(0, 19)
 }
 
 /** The mail of a seeded inbox. */

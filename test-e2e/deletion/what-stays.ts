@@ -9,7 +9,19 @@ interface Remainder {
   readonly only?: (what: string) => boolean
 }
 
-const CONTENT = ['subject', 'body', 'html', 'attachment', 'filename', 'label', 'sender', 'recipient', 'sent', 'waiting']
+const CONTENT = [
+  'subject',
+  'body',
+  'html',
+  'attachment',
+  'filename',
+  'label',
+  'sender',
+  'recipient',
+  'sent',
+  'waiting',
+  'meeting',
+]
 /** A refused delivery becomes a notice in the inbox, with the header of its mail: the display name is content too. */
 const EVENTS = ['uid', 'address', 'display', ...CONTENT]
 
@@ -61,6 +73,8 @@ export const WHAT_STAYS: readonly Remainder[] = [
   { place: 'domains-dns.deleted_scopes', markers: ['uid'], because: 'requests in transit are refused' },
   { place: 'apps-signin.outbox', markers: ['uid', 'key'], because: 'deleted an hour after it was published' },
   { place: 'apps-signin.deleted_scopes', markers: ['uid'], because: 'requests in transit are refused' },
+  { place: 'calendar.outbox', markers: EVENTS, because: 'deleted an hour after it was published' },
+  { place: 'calendar.deleted_scopes', markers: ['uid'], because: 'requests in transit are refused' },
   {
     place: 'webhooks-dispatcher.deleted_scopes',
     markers: ['uid'],
@@ -107,6 +121,7 @@ export const OF_A_POD: readonly Remainder[] = [
   { place: 'mail-send.deleted_scopes', markers: ['pod'], because: 'requests in transit are refused' },
   { place: 'domains-dns.deleted_scopes', markers: ['pod'], because: 'requests in transit are refused' },
   { place: 'apps-signin.outbox', markers: ['pod'], because: 'deleted an hour after it was published' },
+  { place: 'calendar.outbox', markers: ['pod'], because: 'deleted an hour after it was published' },
   {
     place: 'webhooks-dispatcher.deleted_scopes',
     markers: ['pod'],
@@ -128,11 +143,13 @@ export const OF_AN_ORGANIZATION: readonly Remainder[] = [
   ...WHAT_STAYS.filter(({ place }) => !NO_LONGER.includes(place)).map((one) =>
     one.place === 'mail-ingest.deleted_scopes' ? { ...one, markers: ['uid', 'organization'] } : one,
   ),
-  ...['gateway.outbox', 'mail-ingest.outbox', 'mail-send.outbox', 'apps-signin.outbox'].map((place) => ({
-    place,
-    markers: ['organization'],
-    because: 'deleted an hour after it was published',
-  })),
+  ...['gateway.outbox', 'mail-ingest.outbox', 'mail-send.outbox', 'apps-signin.outbox', 'calendar.outbox'].map(
+    (place) => ({
+      place,
+      markers: ['organization'],
+      because: 'deleted an hour after it was published',
+    }),
+  ),
   { place: 'gateway.audit_entries', markers: ['organization'], because: 'the audit log outlives what it describes' },
   { place: 'gateway.retired_addresses', markers: ['organization'], because: 'others get its addresses after 30 days' },
   {
@@ -142,6 +159,7 @@ export const OF_AN_ORGANIZATION: readonly Remainder[] = [
   },
   { place: 'domains-dns.deleted_scopes', markers: ['organization'], because: 'requests in transit are refused' },
   { place: 'apps-signin.deleted_scopes', markers: ['organization'], because: 'requests in transit are refused' },
+  { place: 'calendar.deleted_scopes', markers: ['organization'], because: 'requests in transit are refused' },
   {
     place: 'webhooks-dispatcher.deleted_scopes',
     markers: ['organization'],

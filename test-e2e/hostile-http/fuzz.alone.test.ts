@@ -2,6 +2,7 @@ import { operations } from '@restante/contracts/operations'
 import { byLength } from '@restante/testkit'
 import { Api } from '../support/api.ts'
 import { newSignedInApp, newWaitingSignIn } from '../support/apps/accounts.ts'
+import { invite, newEvent, newFeed, newSeries } from '../support/calendars.ts'
 import { mailTo } from '../support/mail.ts'
 import { newDomainName, newEntries, testDelivery } from '../support/organizations.ts'
 import { registerKey } from '../support/signed.ts'
@@ -12,8 +13,10 @@ import { readApiDocument } from './requests/api-document.ts'
 import { KnownThings } from './requests/known-things.ts'
 
 const SEED = 20_261_001
-const REQUESTS = byLength({ short: 3_500, long: 10_000 })
+const REQUESTS = byLength({ short: 4_500, long: 10_000 })
 const CONNECT_KEYS = 12
+const SPARE_EVENTS = 12
+const SPARE_FEEDS = 12
 
 /** Operations in which these requests cannot succeed, with the reason. */
 const NEVER_SUCCESSFUL: Readonly<Record<string, string>> = {
@@ -115,6 +118,24 @@ describe(`${REQUESTS} requests made from the API document, two thirds of them wr
     for (const [kind, name] of Object.entries(entries)) known.keep(kind, name)
     known.spare('agent_key', String(agent.body['api_key']))
     await keepApp(known)
+    await keepCalendar(known)
+  }
+
+  /** Events of every kind, events and feeds that may be deleted, and the feed of a calendar that no other request reaches. */
+  async function keepCalendar(known: KnownThings): Promise<void> {
+    const { tenant, peer } = system
+    const series = await newSeries(tenant.api, inboxId)
+    known.keep('event_id', series, await newEvent(tenant.api, inboxId))
+    known.keep('calendarEvents.listInstances.event_id', series)
+    known.keep('calendarEvents.respond.event_id', await invite(peer, tenant.api, inboxId))
+    for (let made = 0; made < SPARE_EVENTS; made++) known.spare('event_id', await newEvent(tenant.api, inboxId))
+    const newCalendar = async () => (await tenant.client.inboxes.create({})).inboxId
+    for (let made = 0; made < SPARE_FEEDS; made++) {
+      const owner = await newCalendar()
+      await newFeed(tenant.api, owner)
+      known.spare('calendars.deleteFeed.inbox_id', owner)
+    }
+    known.keep('calendarFeeds.token', await newFeed(tenant.api, await newCalendar()))
   }
 
   /** An app, an account, sign-ins that wait, and keys that begin some, because one may begin only a few at a time. */

@@ -107,6 +107,9 @@ export function describeInboxDeletion(systemOf: () => System): void {
         'mail-send.idempotency_keys',
       ],
       ...['webhooks-dispatcher.webhooks', 'webhooks-dispatcher.payloads', 'websocket-fanout.stream_log', 'blobs'],
+      ...['calendars', 'events', 'edits', 'begun_dates', 'cancelled_dates', 'create_keys', 'feeds', 'outbox'].map(
+        (table) => `calendar.${table}`,
+      ),
       ...['accounts', 'tickets', 'transactions', 'connect_replays', 'outbox'].map((table) => `apps-signin.${table}`),
     ])
       expect(places).toContain(place)

@@ -1,6 +1,7 @@
 import { type OperationDefinition, operations, pathsOf, UPGRADE } from '@restante/contracts/operations'
 import { Router } from '@restante/service/http'
 import { newSignedInApp } from '../support/apps/accounts.ts'
+import { invite } from '../support/calendars.ts'
 import { codeFor, mailTo, SPAM_TEXT } from '../support/mail.ts'
 import type { Answers } from '../support/programs/conversation.ts'
 import { describeWith } from '../support/programs/programs.ts'
@@ -38,6 +39,7 @@ describeWith({ programs: ['python3'], missing: missingPython() }, 'the public Py
       })
       return { message_id: messageId }
     },
+    invitation: async ({ to }) => ({ event_id: await invite(system.peer, system.tenant.api, String(to)) }),
     app: async ({ inbox }) => newSignedInApp(system.endpoints, String(inbox)),
     spam: async ({ to }) => {
       await mailTo(system, String(to), { text: SPAM_TEXT })

@@ -1,10 +1,12 @@
 """Calls every existing operation of the public client, with None for each omitted argument."""
 
+from datetime import datetime, timezone
 from uuid import UUID
 
 from agentmail import SendAttachment, Subscribe
 from agentmail.apps import ConnectAppBody
 from agentmail.api_keys import CreateBearerApiKeyRequest
+from agentmail.calendar import Attendee, RecurrenceInput
 from agentmail.core import ApiError
 from agentmail.errors import NotFoundError, ValidationError
 from agentmail.inboxes import CreateInboxRequest
@@ -212,6 +214,39 @@ def accounts(resource, inbox_id, *scope):
     assert resource.get(*scope, found[0].account_id) == found[0]
 
 
+def calendar(inbox_id):
+    resource = client.inboxes.calendar
+    assert with_none(resource.get, inbox_id).timezone == "UTC"
+    changed = with_none(resource.update, inbox_id, timezone="Europe/Berlin")
+    assert changed.timezone == "Europe/Berlin" and changed.etag.startswith('"')
+    made = resource.create_event(
+        inbox_id, title="Review", start="2030-01-07T09:00:00", end="2030-01-07T10:00:00", metadata={"room": 7},
+        recurrence=RecurrenceInput(rule="FREQ=DAILY;COUNT=3"), attendees=[Attendee(email=ask("human")["address"])],
+        client_id=ask("name")["name"])
+    event = made.event
+    assert (event.kind, event.timezone, event.recurrence.rule) == ("series", "Europe/Berlin", "FREQ=DAILY;COUNT=3"), event
+    assert event.start_at.isoformat() == "2030-01-07T08:00:00+00:00" and made.operation_id
+    window = {"after": event.start_at, "before": datetime(2030, 1, 31, tzinfo=timezone.utc)}
+    dates = with_none(resource.list_event_instances, inbox_id, event.event_id, **window).events
+    assert [each.original_start for each in dates] == [f"2030-01-0{day}T09:00:00" for day in (7, 8, 9)]
+    assert [each.event_id for each in with_none(resource.get_agenda, inbox_id, **window).events] == [each.event_id for each in dates]
+    edited = resource.update_event(inbox_id, dates[1].event_id, title="Moved", start="2030-01-08T11:00:00",
+                                   end="2030-01-08T12:00:00").event
+    assert (edited.kind, edited.is_exception, edited.title) == ("instance", True, "Moved")
+    etag = with_none(resource.get_event, inbox_id, event.event_id).etag
+    resource.update_event(inbox_id, event.event_id, location="Room 7", if_match=etag)
+    stale = refused(ApiError, resource.update_event, inbox_id, event.event_id, location="Room 8", if_match=etag)
+    assert stale.status_code == 412, stale
+    cancelled = with_none(resource.delete_event, inbox_id, dates[2].event_id)
+    assert cancelled.event.status == "cancelled" and cancelled.operation_id
+    assert len(with_none(resource.list_events, inbox_id).events) == 2
+    invited = ask("invitation", to=inbox_id)["event_id"]
+    answered = with_none(resource.respond_to_event, inbox_id, invited, status="accepted").event
+    assert answered.source == "email" and [each.status for each in answered.attendees] == ["accepted"]
+    assert with_none(resource.delete_event, inbox_id, event.event_id).deletion_id
+    refused(NotFoundError, resource.get_event, inbox_id, event.event_id)
+
+
 def code_of(error):
     """An undeclared error contains the document as received, a declared one an object."""
     return error.body["code"] if isinstance(error.body, dict) else error.body.code
@@ -282,6 +317,7 @@ apps(in_pod)
 accounts(client.accounts, inbox_id)
 accounts(client.pods.accounts, in_pod, pod_id)
 accounts(client.inboxes.accounts, inbox_id, inbox_id)
+calendar(inbox_id)
 slashed(inbox_id)
 errors(inbox_id)
 stream(inbox_id)

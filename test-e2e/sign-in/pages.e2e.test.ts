@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
+import { byLength } from '@restante/testkit'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { z } from 'zod'
 import { authorize, connect, newAgent, ownedAgent, ownerLink } from './agent.ts'
@@ -8,13 +9,21 @@ import { claimsAt, describeInBrowser, press, shows } from './pages-in-browser.ts
 const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true } as const
 const NARROW = { viewport: { width: 320, height: 568 } } as const
 const DESKTOP = { viewport: { width: 1280, height: 800 } } as const
-const SCREENS: readonly [string, BrowserContextOptions][] = [
-  ['phone', PHONE],
-  ['phone in dark colours', { ...PHONE, colorScheme: 'dark' }],
+type Screen = readonly [name: string, options: BrowserContextOptions]
+/** The narrowest and the widest, and both sets of colours. */
+const EXTREMES: readonly Screen[] = [
   ['narrow window', NARROW],
-  ['desktop', DESKTOP],
   ['desktop in dark colours', { ...DESKTOP, colorScheme: 'dark' }],
 ]
+const SCREENS = byLength<readonly Screen[]>({
+  short: EXTREMES,
+  long: [
+    ...EXTREMES,
+    ['phone', PHONE],
+    ['phone in dark colours', { ...PHONE, colorScheme: 'dark' }],
+    ['desktop', DESKTOP],
+  ],
+})
 /** Where to keep what was seen, for a look at it by a person. */
 const FOLDER = process.env['RESTANTE_SCREENSHOTS']
 

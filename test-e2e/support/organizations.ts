@@ -8,6 +8,7 @@ import type { Endpoints } from '../stack/endpoints.ts'
 import { OWNED_ZONE } from '../stack/names.ts'
 import { Api } from './api.ts'
 import { newAccount, newApp, newWaitingSignIn } from './apps/accounts.ts'
+import { newSeries } from './calendars.ts'
 import { codeFor, mailTo } from './mail.ts'
 import { registerKey, type SignedApi } from './signed.ts'
 import type { Suite } from './suite.ts'
@@ -169,7 +170,7 @@ async function provisionalKey(suite: Suite, human: string): Promise<string> {
   return key
 }
 
-/** A received mail with an attachment, a webhook, and a draft, in an inbox. */
+/** A received mail with an attachment, a webhook, a draft, and a series of events, in an inbox. */
 async function contentOf(
   { tenant, peer }: { readonly tenant: Owner; readonly peer: Suite['peer'] },
   inboxId: string,
@@ -189,6 +190,7 @@ async function contentOf(
     webhook_id: webhook.webhookId,
     ...(await testDelivery(tenant.api, webhook.webhookId)),
     draft_id: draft.draftId,
+    event_id: await newSeries(tenant.api, inboxId),
     'drafts.attachment_id': draft.attachments?.[0]?.attachmentId ?? '',
   }
 }

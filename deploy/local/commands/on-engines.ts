@@ -18,8 +18,10 @@ export async function runOnEngines(
   const interrupted = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupted.abort())
   try {
-    await ensurePeers(more['RESTANTE_TEST_LENGTH'] === 'long')
-    const urls = await useEngines(settings, process.env)
+    const length = more['RESTANTE_TEST_LENGTH']
+    await ensurePeers(length === 'long')
+    // Only tests have a length, and leave nothing that anyone needs later.
+    const urls = await useEngines(settings, process.env, { expendable: length !== undefined })
     const codes: number[] = []
     for await (const program of programs) {
       if (interrupted.signal.aborted) return 130

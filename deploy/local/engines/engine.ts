@@ -20,6 +20,15 @@ export interface Engine {
   stop(): Promise<void>
 }
 
+/** What an engine is started for. */
+export interface EngineUse {
+  /**
+   * Whether its data may be lost with the machine, as that of test runs. Killed processes lose nothing all the same:
+   * what they have written is with the operating system.
+   */
+  readonly expendable?: boolean
+}
+
 /**
  * Starts an engine unless it answers already. Throws an `Advice` when it does not start, with its last log lines, and
  * when another server has the port: its data would be taken for this stack's.

@@ -4,7 +4,7 @@ import { exists, recallProcess, rememberProcess } from '../processes.ts'
 import { say } from '../progress.ts'
 import type { Settings } from '../settings.ts'
 import { findCompose } from './compose.ts'
-import { bring, type Engine, type EngineName, engineNames } from './engine.ts'
+import { bring, type Engine, type EngineName, type EngineUse, engineNames } from './engine.ts'
 import { kafka } from './kafka.ts'
 import { ensurePrograms } from './packages.ts'
 import { clusterExists, postgres, removeCluster } from './postgres.ts'
@@ -18,7 +18,11 @@ export interface EngineUrls {
 }
 
 /** How each engine runs without containers. */
-export const native: Record<EngineName, (settings: Settings) => Engine | Promise<Engine>> = { postgres, redis, kafka }
+export const native: Record<EngineName, (settings: Settings, use?: EngineUse) => Engine | Promise<Engine>> = {
+  postgres,
+  redis,
+  kafka,
+}
 
 const variables: Record<EngineName, keyof EngineUrls> = {
   postgres: 'DATABASE_URL',
@@ -39,8 +43,9 @@ export function engineUrls(settings: Settings, env: NodeJS.ProcessEnv): EngineUr
  * Finds or starts the engines: those named in the environment, otherwise Docker Compose where a Docker engine answers,
  * otherwise native processes. Engines of the stack keep running until the last process that uses them calls
  * `leaveEngines`.
+ * @param use what native processes are started for; those that run already stay as they are.
  */
-export async function useEngines(settings: Settings, env: NodeJS.ProcessEnv): Promise<EngineUrls> {
+export async function useEngines(settings: Settings, env: NodeJS.ProcessEnv, use: EngineUse = {}): Promise<EngineUrls> {
   const urls = engineUrls(settings, env)
   const wanted = engineNames.filter((name) => !env[variables[name]])
   if (wanted.length < 3) say('Engines: those named in the environment are used as they are')
@@ -55,14 +60,14 @@ export async function useEngines(settings: Settings, env: NodeJS.ProcessEnv): Pr
   }
   await ensurePrograms(wanted)
   // All of them end before a failure is reported, so that nothing is still starting during the clean-up.
-  const outcomes = await Promise.allSettled(wanted.map((name) => startNative(name, settings)))
+  const outcomes = await Promise.allSettled(wanted.map((name) => startNative(name, settings, use)))
   const failure = outcomes.find((outcome) => outcome.status === 'rejected')
   if (failure) throw failure.reason
   return urls
 }
 
-async function startNative(name: EngineName, settings: Settings): Promise<void> {
-  const engine = await native[name](settings)
+async function startNative(name: EngineName, settings: Settings, use: EngineUse): Promise<void> {
+  const engine = await native[name](settings, use)
   const outcome = await bring(engine)
   say(`Engines: ${engine.name} ${outcome} on port ${engine.port}`)
 }

@@ -4,15 +4,18 @@ import { dirname, join } from 'node:path'
 import { exists, find, run, succeeds } from '../processes.ts'
 import { Advice } from '../progress.ts'
 import type { Settings } from '../settings.ts'
-import type { Engine } from './engine.ts'
+import type { Engine, EngineUse } from './engine.ts'
 
 /** Every process has its own pool (six connections by default), and a test run has many processes. */
 const maxConnections = 300
 
+/** A test run creates and drops a thousand databases, each of which is otherwise forced to disk. */
+const withoutDisk = '-c fsync=off -c full_page_writes=off'
+
 const isRoot = process.getuid?.() === 0
 
 /** PostgreSQL from the system's packages with a cluster of its own: superuser `restante`, loopback only, no password. */
-export async function postgres(settings: Settings): Promise<Engine> {
+export async function postgres(settings: Settings, { expendable = false }: EngineUse = {}): Promise<Engine> {
   const port = settings.port('postgres')
   const programs = await postgresPrograms()
   const data = await prepareDataDirectory(settings)
@@ -29,7 +32,8 @@ export async function postgres(settings: Settings): Promise<Engine> {
         const cluster = ['-D', data, '-U', 'restante', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync']
         await asOwner(join(programs, 'initdb'), cluster)
       }
-      const options = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c max_connections=${maxConnections}`
+      const common = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c max_connections=${maxConnections}`
+      const options = expendable ? `${common} ${withoutDisk}` : common
       await asOwner(join(programs, 'pg_ctl'), ['-D', data, '-w', '-s', '-l', log, '-o', options, 'start'])
     },
     async stop() {

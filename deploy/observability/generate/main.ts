@@ -4,6 +4,7 @@
  */
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { calendar } from './dashboards/calendar.ts'
 import { domains } from './dashboards/domains.ts'
 import { eventsOut } from './dashboards/events-out.ts'
 import { mailIn } from './dashboards/mail/mail-in.ts'
@@ -14,7 +15,7 @@ import { runtime } from './dashboards/platform/runtime.ts'
 import { signIn } from './dashboards/sign-in.ts'
 
 const folder = path.resolve(import.meta.dirname, '../dashboards')
-const dashboards = [overview, mailIn, mailOut, eventsOut, kafka, runtime, domains, signIn]
+const dashboards = [overview, mailIn, mailOut, eventsOut, kafka, runtime, domains, signIn, calendar]
 const files = new Map(
   dashboards.map((each) => [`${each.uid?.replace('restante-', '')}.json`, `${JSON.stringify(each, null, 2)}\n`]),
 )

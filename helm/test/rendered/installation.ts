@@ -241,7 +241,7 @@ async function runJobs(
 
 function databasesOf({ stores }: Engines): Endpoints['databases'] {
   const url = (service: string) => stores.postgres.verified(service)
-  const [gateway, ingest, send, webhooks, stream, domains, signIn] = SERVICES.map(url)
+  const [gateway, ingest, send, webhooks, stream, domains, signIn, calendar] = SERVICES.map(url)
   return {
     gateway: gateway ?? '',
     'mail-ingest': ingest ?? '',
@@ -250,5 +250,6 @@ function databasesOf({ stores }: Engines): Endpoints['databases'] {
     'websocket-fanout': stream ?? '',
     'domains-dns': domains ?? '',
     'apps-signin': signIn ?? '',
+    calendar: calendar ?? '',
   }
 }

@@ -103,6 +103,21 @@ GET    /accounts/{account_id}                                OPI inbox_read     
 PATCH  /accounts/{account_id}/update                         O   account_update    OPI 200
 PATCH  /accounts/{account_id}                                O   account_update    OPI 200
 POST   /authorize                                            I   app_connect       OPI 200
+GET    /calendar                                             I   calendar_read     OPI 200
+PATCH  /calendar                                             I   calendar_update   OPI 200
+GET    /calendar/events                                      I   calendar_event_read   OPI 200
+POST   /calendar/events                                      I   calendar_event_create OPI 201
+GET    /calendar/agenda                                      I   calendar_event_read   OPI 200
+GET    /calendar/events/{event_id}                           I   calendar_event_read   OPI 200
+PATCH  /calendar/events/{event_id}                           I   calendar_event_update OPI 200
+DELETE /calendar/events/{event_id}                           I   calendar_event_delete OPI 202
+GET    /calendar/events/{event_id}/instances                 I   calendar_event_read   OPI 200
+POST   /calendar/events/{event_id}/respond                   I   calendar_event_update OPI 200
+GET    /calendar/free-busy                                   I   calendar_event_read   OPI 200
+POST   /calendar/free-busy                                   O   calendar_event_read   OPI 200
+POST   /calendar/feed                                        I   calendar_update   OPI 201
+DELETE /calendar/feed                                        I   calendar_update   OPI 204
+GET    /calendar-feeds/{token}                               O   none              -   200
 GET    /files/{token}                                        O   none              -   200
 GET    /draft-files/{token}                                  O   none              -   200
 GET    /stream/poll                                          O   any               OPI 200
@@ -111,6 +126,7 @@ GET    /                                                     O   any            
 /** Code, status, name, and whether a client may repeat the request (identity 1.6). */
 const CODES = `
 validation_error          400 ValidationError         false
+query_range_too_wide      400 QueryRangeTooWideError  false
 missing_authorization     401 UnauthorizedError       false
 invalid_token_type        401 UnauthorizedError       false
 unknown_api_key           401 UnauthorizedError       false
@@ -131,6 +147,18 @@ conflict                  409 ConflictError           false
 race_condition            409 RaceConditionError      true
 resource_deleting         409 ResourceDeletingError   true
 cannot_delete             409 CannotDeleteError       false
+idempotency_conflict      409 ConflictError           false
+event_starting            409 ConflictError           false
+event_already_started     409 ConflictError           false
+event_in_progress         409 ConflictError           false
+future_edit_start_move_not_supported 409 ConflictError false
+recurrence_density_limit  409 ConflictError           false
+materialization_failed    409 ConflictError           false
+page_token_stale          409 ConflictError           false
+calendar_response_invalid 409 ConflictError           false
+calendar_inbox_required   409 ConflictError           false
+event_expired             410 GoneError               false
+precondition_failed       412 PreconditionFailedError false
 payload_too_large         413 PayloadTooLargeError    false
 unprocessable             422 UnprocessableError      false
 rate_limit_exceeded       429 RateLimitError          undefined
@@ -153,8 +181,8 @@ pod_read pod_create pod_update pod_delete
 calendar_read calendar_update
 calendar_event_read calendar_event_create calendar_event_update calendar_event_delete`
 
-/** A bearer key has no client_id: there it is a member that nobody knows, and ignored. */
-const NOBODYS = ['apiKeys.create client_id']
+/** A bearer key has no client_id: there it is a member that nobody knows, and ignored. Metadata of events is any JSON. */
+const NOBODYS = ['apiKeys.create client_id', 'calendarEvents.create metadata', 'calendarEvents.update metadata']
 
 const LETTERS: Readonly<Record<Tier, string>> = { organization: 'O', pod: 'P', inbox: 'I' }
 
@@ -199,6 +227,7 @@ describe('as the specification has it', () => {
       'apiKeys.update permissions',
       'inboxes.update metadata',
       ...['to', 'cc', 'bcc', 'reply_to', 'subject', 'text', 'html', 'send_at'].map((name) => `drafts.update ${name}`),
+      ...['description', 'location', 'recurrence'].map((name) => `calendarEvents.update ${name}`),
     ])
   })
 

@@ -17,6 +17,7 @@ export {
   type ComposedMail,
   compose,
   type OutgoingAttachment,
+  type OutgoingCalendar,
   type OutgoingMail,
   UnsafeMailError,
 } from './compose/compose.ts'

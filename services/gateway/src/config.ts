@@ -73,7 +73,9 @@ const variables = z.object({
   RATE_LIMIT_FAILED_AUTHENTICATION: env
     .rate('300/m')
     .describe('Rate limit per client for requests without a valid API key; requests with a valid one are not affected'),
-  RATE_LIMIT_DOWNLOAD: env.rate('60/h').describe('Rate limit per download link; downloads need no API key'),
+  RATE_LIMIT_DOWNLOAD: env
+    .rate('60/h')
+    .describe('Rate limit per download link, and per address of a calendar feed; neither needs an API key'),
   RATE_LIMIT_UNSUBSCRIBE: env
     .rate('60/h')
     .describe('Rate limit per link to unsubscribe; such requests need no API key'),

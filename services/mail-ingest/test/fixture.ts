@@ -107,6 +107,7 @@ export interface Fixture {
   peer<Id extends InternalOperationId>(id: Id, body: InternalRequestOf<Id>): Promise<InternalResponseOf<Id>>
   /** A call as webhooks-dispatcher makes it. */
   dispatcherPeer<Id extends InternalOperationId>(id: Id, body: InternalRequestOf<Id>): Promise<InternalResponseOf<Id>>
+  calendarPeer<Id extends InternalOperationId>(id: Id, body: InternalRequestOf<Id>): Promise<InternalResponseOf<Id>>
   /** A call as the gateway makes it. */
   gatewayPeer<Id extends InternalOperationId>(id: Id, body: InternalRequestOf<Id>): Promise<InternalResponseOf<Id>>
   collect(topic: string): Promise<TopicCollection>
@@ -150,6 +151,7 @@ export async function openFixture(overrides: Record<string, string> = {}, domain
   const mailSend = new ServiceClient({ from: 'mail-send', to: 'mail-ingest', url, key: SECRET })
   const caller = new ServiceClient({ from: 'gateway', to: 'mail-ingest', url, key: GATEWAY_KEYS.peer })
   const dispatcher = new ServiceClient({ from: 'webhooks-dispatcher', to: 'mail-ingest', url, key: SECRET })
+  const calendar = new ServiceClient({ from: 'calendar', to: 'mail-ingest', url, key: SECRET })
   const collections: TopicCollection[] = []
   const owner = new ServiceClient({ from: 'mail-ingest', to: 'gateway', url: gateway.url, key: GATEWAY_KEYS.peer })
   return {
@@ -215,6 +217,7 @@ export async function openFixture(overrides: Record<string, string> = {}, domain
     },
     peer: (id, body) => mailSend.call(id, body, 10_000),
     dispatcherPeer: (id, body) => dispatcher.call(id, body, 10_000),
+    calendarPeer: (id, body) => calendar.call(id, body, 10_000),
     gatewayPeer: (id, body) => caller.call(id, body, 10_000),
     async collect(topic) {
       const collection = await collectTopic(topics.kafka, topic)
@@ -224,7 +227,15 @@ export async function openFixture(overrides: Record<string, string> = {}, domain
     async stop() {
       await Promise.all(collections.map((collection) => collection.stop()))
       await service.stop()
-      await Promise.all([gateway.stop(), db.stop(), mailSend.stop(), dispatcher.stop(), caller.stop(), owner.stop()])
+      await Promise.all([
+        gateway.stop(),
+        db.stop(),
+        mailSend.stop(),
+        dispatcher.stop(),
+        calendar.stop(),
+        caller.stop(),
+        owner.stop(),
+      ])
       await domainsDns.stop()
       await Promise.all([topics.delete(), redis.close(), database.drop(), rm(blobs, { recursive: true, force: true })])
     },
@@ -255,6 +266,8 @@ export function environmentOf(variables: Record<string, string>): Record<string,
     PEER_KEY_DOMAINS_DNS: SECRET,
     DOMAINS_DNS_URL: 'http://127.0.0.1:9',
     PEER_KEY_WEBHOOKS_DISPATCHER: SECRET,
+    CALENDAR_URL: 'http://calendar.test',
+    PEER_KEY_CALENDAR: SECRET,
     WEBHOOKS_DISPATCHER_URL: 'http://127.0.0.1:9',
     // A copy needs mail-send, which most tests do without.
     FEEDBACK_COPIES: 'false',

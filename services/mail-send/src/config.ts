@@ -217,7 +217,9 @@ function deliveryOf(given: Given, defaultDomain: string, dnsServers: readonly st
   }
 }
 
-export const configuration = configurationOf('mail-send', { peers: ['gateway', 'mail-ingest', 'domains-dns'] })
+export const configuration = configurationOf('mail-send', {
+  peers: ['gateway', 'mail-ingest', 'domains-dns', 'calendar'],
+})
   .with(callerVariables)
   .with(cursorVariables)
   .with(redisVariables)

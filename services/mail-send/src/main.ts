@@ -9,6 +9,7 @@ import { readSenderRoutes } from './delivery/routes/smarthosts/sender-routes.ts'
 import { openDomains } from './domains/open-domains.ts'
 import { openDrafts } from './drafts/open-drafts.ts'
 import { openFeedback } from './feedback/open-feedback.ts'
+import { openInvitations } from './invitations/open-invitations.ts'
 import { listEntryRoutes } from './lists/internal-routes.ts'
 import { listRoutes } from './lists/routes.ts'
 import { openReputation } from './reputation/open-reputation.ts'
@@ -33,11 +34,8 @@ export const service = defineService({
     const timers = kit.use(new Timers<SendTimers>({ db, redis: config.redis, log }))
     const tenancy = kit.use(openTenancy({ kafka, db, log, outbox, blobs, timers }))
     const delivery = openDelivery(kit, config, { blobs, dkim, timers, senderRoutes })
-    const sending = openSending(kit, config, {
-      blobs,
-      outboundQueue: delivery.outboundQueue,
-      domains: openDomains(kit, config, dkim),
-    })
+    const domains = openDomains(kit, config, dkim)
+    const sending = openSending(kit, config, { blobs, outboundQueue: delivery.outboundQueue, domains })
     openReputation(kit, config)
     const feedback = openFeedback(kit, config)
     const cursors = new Cursors(config.cursorSecret)
@@ -50,6 +48,7 @@ export const service = defineService({
       },
       internal: {
         ...openSystemMail(kit, config, delivery, { dkim, blobs }),
+        ...openInvitations(kit, { ...sending, domains }),
         ...copyRoutes(db),
         ...listEntryRoutes(db),
         ...delivery.routes,

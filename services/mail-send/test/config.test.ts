@@ -19,6 +19,8 @@ const GIVEN = {
   PEER_KEY_MAIL_INGEST: 'an ingest key of the tests',
   DOMAINS_DNS_URL: 'http://domains-dns:3006',
   PEER_KEY_DOMAINS_DNS: 'a domains key of the tests',
+  CALENDAR_URL: 'http://calendar:3008',
+  PEER_KEY_CALENDAR: 'a calendar key of the tests',
 }
 
 const configured = (changes: Readonly<Record<string, string>> = {}) => configuration.read({ ...GIVEN, ...changes })

@@ -1,4 +1,5 @@
 import type { Bench } from '../harness/bench.ts'
+import { calendar } from './calendar.ts'
 import { capacity } from './capacity.ts'
 import { backlog } from './events/backlog.ts'
 import { consumer } from './events/consumer.ts'
@@ -8,12 +9,12 @@ import { gateway } from './gateway.ts'
 import { latency } from './latency.ts'
 import { lists } from './lookups/lists.ts'
 import { mailbox } from './lookups/mailbox.ts'
+import { pipeline } from './mail/pipeline.ts'
+import { queue } from './mail/queue.ts'
+import { sending } from './mail/sending.ts'
+import { smtp } from './mail/smtp.ts'
 import { memory } from './memory.ts'
-import { pipeline } from './pipeline.ts'
-import { queue } from './queue.ts'
-import { sending } from './sending.ts'
 import { signin } from './signin.ts'
-import { smtp } from './smtp.ts'
 
 /** Every bench, in the order in which they run. */
 export const benches: readonly Bench[] = [
@@ -31,5 +32,6 @@ export const benches: readonly Bench[] = [
   backlog,
   stream,
   signin,
+  calendar,
   capacity,
 ]

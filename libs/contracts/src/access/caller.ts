@@ -19,6 +19,8 @@ export const callerInbox = z.object({
   pod_id: z.uuid(),
   display_name: z.string().optional(),
   paused: z.boolean(),
+  /** Absent from a gateway of an earlier release. */
+  created_at: z.iso.datetime().optional(),
 })
 export type CallerInbox = z.infer<typeof callerInbox>
 

@@ -16,6 +16,15 @@ export const BINARY = Symbol('binary body')
 /** Success is a switch of protocol: the socket is handed over, there is no body and no ordinary handler. */
 export const UPGRADE = Symbol('protocol upgrade')
 
+/** The answer of a create that was made before: 200 with the resource in place of 201. */
+export class Replayed<Document> {
+  readonly document: Document
+
+  constructor(document: Document) {
+    this.document = document
+  }
+}
+
 /** The part of a definition that public operations and calls between services have in common. */
 export interface RequestContract {
   /** `<resource>.<verb>`, unique; names the operation in tokens, logs, metrics and the OpenAPI document. */
@@ -33,6 +42,11 @@ export interface RequestContract {
   readonly status: 101 | 200 | 201 | 202 | 204
   /** The rule of its `Idempotency-Key` header; false: it has none, and a sent one is ignored. */
   readonly idempotencyKey: IdempotencyKeyRule | false
+  /**
+   * Whether a response has an `ETag` header, the `etag` of its document or of the event in it; `checked`: the request may
+   * have `If-Match` besides.
+   */
+  readonly etag?: 'sent' | 'checked'
   /** Largest accepted body in bytes, and how its excess is answered. */
   readonly bodyLimit: { readonly bytes: number; readonly answer: 'payload_too_large' | 'infrastructure' }
 }

@@ -13,6 +13,7 @@ export const organizationState = z.object({
   version,
   status: z.enum(['active', 'suspended']),
   authentication_type: z.enum(['agent_unverified', 'agent_verified']).optional(),
+  calendar_access: z.boolean().optional().meta({ description: 'Absent: as if true.' }),
   ...times,
 })
 export type OrganizationState = z.infer<typeof organizationState>

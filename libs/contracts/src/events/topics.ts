@@ -1,13 +1,14 @@
 import { appsAccountsTopic } from './apps-accounts.ts'
+import { calendarEventsTopic } from './calendar-events.ts'
 import type { TopicDefinition } from './definition/event.ts'
 import { domainsEventsTopic } from './domains-events.ts'
 import { domainsStateTopic } from './domains-state.ts'
-import { mailDeliveriesTopic } from './mail-deliveries.ts'
-import { mailDraftsTopic } from './mail-drafts.ts'
-import { mailFeedbackTopic } from './mail-feedback.ts'
-import { mailInboundTopic } from './mail-inbound.ts'
-import { mailListsTopic } from './mail-lists.ts'
-import { mailMessagesTopic } from './mail-messages.ts'
+import { mailDeliveriesTopic } from './mail/mail-deliveries.ts'
+import { mailDraftsTopic } from './mail/mail-drafts.ts'
+import { mailFeedbackTopic } from './mail/mail-feedback.ts'
+import { mailInboundTopic } from './mail/mail-inbound.ts'
+import { mailListsTopic } from './mail/mail-lists.ts'
+import { mailMessagesTopic } from './mail/mail-messages.ts'
 import { tenancyTopic } from './tenancy.ts'
 
 /** Every topic: one producing service each, a key within which order is kept, and a shape for each event. */
@@ -22,6 +23,7 @@ export const topics = {
   'domains.events': domainsEventsTopic,
   'domains.state': domainsStateTopic,
   'apps.accounts': appsAccountsTopic,
+  'calendar.events': calendarEventsTopic,
 } as const satisfies Record<string, TopicDefinition>
 
 export type TopicName = keyof typeof topics

@@ -53,6 +53,7 @@ const RESOURCES: Readonly<Record<string, string>> = {
   delivery_id: 'Delivery',
   draft_id: 'Draft',
   entry: 'List entry',
+  event_id: 'Event',
   inbox_id: 'Inbox',
   message_id: 'Message',
   pod_id: 'Pod',
@@ -65,7 +66,7 @@ const RESOURCES: Readonly<Record<string, string>> = {
 export const WORD_PARAMETERS: ReadonlySet<string> = new Set(['direction', 'type', 'app_id'])
 
 /** Operations whose body names the inbox, so that the service finds out that it is not the caller's. */
-const INBOX_IN_BODY: ReadonlySet<string> = new Set(['apps.connect', 'providers.connect'])
+const INBOX_IN_BODY: ReadonlySet<string> = new Set(['apps.connect', 'providers.connect', 'calendars.compareFreeBusy'])
 
 /** Permissions that no public key can have (identity 3.3), or that mean nothing of one: keys make no keys (apps 2, 3). */
 const BEARER_ONLY: ReadonlySet<string> = new Set(['account_update', 'app_connect'])

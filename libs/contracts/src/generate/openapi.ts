@@ -27,6 +27,9 @@ const TAGS: Readonly<Record<string, string>> = {
   apps: 'Apps that inboxes sign in to',
   accounts: 'Inboxes signed in to apps',
   providers: 'Apps, by their older name',
+  calendars: 'Calendars of inboxes',
+  calendarEvents: 'Events of calendars',
+  calendarFeeds: 'Calendars as files of iCalendar',
   webhooks: 'Events, delivered',
   stream: 'Events, live',
 }
@@ -117,7 +120,19 @@ function parameters(operation: OperationDefinition, path: string, components: Co
       schema,
     }
   })
-  return [...inPath, ...inQuery, ...(operation.idempotencyKey ? [idempotencyKeyHeader(operation.idempotencyKey)] : [])]
+  return [...inPath, ...inQuery, ...headers(operation)]
+}
+
+function headers({ idempotencyKey, etag }: OperationDefinition): Json[] {
+  return [...(idempotencyKey ? [idempotencyKeyHeader(idempotencyKey)] : []), ...(etag === 'checked' ? [IF_MATCH] : [])]
+}
+
+const IF_MATCH = {
+  name: 'If-Match',
+  in: 'header',
+  required: false,
+  description: 'The change is made only while the resource has this ETag (RFC 9110 13.1.1); `*`: while it exists.',
+  schema: { type: 'string' },
 }
 
 function idempotencyKeyHeader(rule: IdempotencyKeyRule): Json {

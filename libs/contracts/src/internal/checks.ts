@@ -12,6 +12,7 @@ export const CHECKS = {
   'webhooks-dispatcher': ['events', 'timers'],
   'domains-dns': ['outbox', 'events'],
   'apps-signin': ['outbox', 'events'],
+  calendar: ['outbox', 'events'],
 } as const satisfies Partial<Record<ServiceName, readonly string[]>>
 
 export type CheckedService = keyof typeof CHECKS
@@ -25,6 +26,7 @@ export const CHECKED_SERVICES: readonly CheckedService[] = [
   'webhooks-dispatcher',
   'domains-dns',
   'apps-signin',
+  'calendar',
 ]
 
 /** What can be put back from a backup on its own: the database of a service, or the object store. */
@@ -85,4 +87,5 @@ export const checkOperations = {
   'webhooks-dispatcher.check': checkOperation('webhooks-dispatcher'),
   'domains-dns.check': checkOperation('domains-dns'),
   'apps-signin.check': checkOperation('apps-signin'),
+  'calendar.check': checkOperation('calendar'),
 }

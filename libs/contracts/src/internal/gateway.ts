@@ -108,13 +108,13 @@ export const gatewayInternalOperations = internalGroup({
     body: z.object({ operation: z.string().meta({ description: 'Id of the public operation.' }), caller }),
     response: callerConfirmation,
   }),
-  /** Asked when a scheduled draft is due: no request brings what the gateway knows of its inbox. */
+  /** Asked when a scheduled draft is due, or an invitation has arrived: no request brings what the gateway knows. */
   'gateway.getSendingInbox': defineInternal({
     ...INTERNAL,
     id: 'gateway.getSendingInbox',
     path: '/internal/inboxes/sending',
     service: 'gateway',
-    callers: ['mail-send'],
+    callers: ['mail-send', 'calendar'],
     summary: 'Tell what an inbox may send at present; without `sender` it is deleted. From rows, not caches',
     body: z.object({ inbox_uid: z.guid() }),
     response: z.object({

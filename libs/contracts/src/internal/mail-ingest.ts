@@ -187,6 +187,36 @@ export const mailIngestInternalOperations = internalGroup({
     body: z.object({ inbox_uid: z.guid(), message_ids: z.array(z.string()).min(1).max(100) }),
     response: z.object({ message_ids: z.array(z.string()) }),
   }),
+  /** Asked for each received mail with a calendar file; without `mail` it was deleted (calendar 15). */
+  'mail-ingest.getCalendarFiles': defineInternal({
+    ...INTERNAL,
+    id: 'mail-ingest.getCalendarFiles',
+    path: '/internal/messages/calendar-files',
+    service: 'mail-ingest',
+    callers: ['calendar'],
+    summary: 'Read the calendar files of a received mail, its sender and its labels as they are now',
+    body: z.object({ inbox_uid: z.guid(), message_id: z.string() }),
+    response: z.object({
+      mail: z
+        .object({
+          organization_id: z.guid(),
+          pod_id: z.guid(),
+          labels: z.array(z.string()),
+          from: z
+            .string()
+            .optional()
+            .meta({ description: 'The address of its author; absent where there is not one.' }),
+          authenticated: z.boolean().meta({ description: 'Whether that address was authenticated at arrival.' }),
+          received_at: z.iso.datetime(),
+          files: z
+            .array(z.object({ content: z.base64() }))
+            .meta({ description: 'Of type text/calendar or application/ics, each different one once.' }),
+          too_large: z.boolean().meta({ description: 'A file above 1 MB was left out.' }),
+          applied: z.boolean().optional().meta({ description: 'A calendar has applied its file before.' }),
+        })
+        .optional(),
+    }),
+  }),
   /** Signing up again with a known human's address must not open mail that has arrived (identity 5.1). */
   'mail-ingest.hasReceivedMail': defineInternal({
     ...INTERNAL,

@@ -1,8 +1,10 @@
 import { z } from 'zod'
+import { caller } from '../access/caller.ts'
 import { NOTHING } from '../definition/define.ts'
-import { listEntryState } from '../events/mail-lists.ts'
+import { listEntryState } from '../events/mail/mail-lists.ts'
 import { mailScope } from '../schemas/mail-scope.ts'
 import { sentCopy } from '../schemas/sent-copy.ts'
+import { CALENDAR_LIMITS } from '../vocabulary/calendar.ts'
 import { LIMITS } from '../vocabulary/limits.ts'
 import { LIST_TYPES } from '../vocabulary/lists.ts'
 import { TIERS } from '../vocabulary/tiers.ts'
@@ -170,6 +172,59 @@ export const mailSendInternalOperations = internalGroup({
       ]),
     }),
     response: NOTHING,
+  }),
+  /**
+   * Invitations count as sends, and are counted before the calendar changes (calendar 14.1). With the same id each recipient
+   * counts once.
+   */
+  'mail-send.chargeInvitations': defineInternal({
+    ...INTERNAL,
+    id: 'mail-send.chargeInvitations',
+    path: '/internal/invitations/charge',
+    service: 'mail-send',
+    callers: ['calendar'],
+    summary: 'Count invitations against the limits of an inbox that wants to send them',
+    body: z.object({
+      id: z.guid(),
+      caller: caller.meta({ description: 'Of the request that sends them; with the inbox.' }),
+      recipients: z.array(z.string()).min(1).max(CALENDAR_LIMITS.attendees),
+    }),
+    response: z.discriminatedUnion('outcome', [
+      z.object({ outcome: z.literal('charged') }),
+      z.object({
+        outcome: z.literal('limited'),
+        message: z.string(),
+        retry_after: z.int().meta({ description: 'Seconds.' }),
+        details: z.record(z.string(), z.union([z.string(), z.number()])),
+      }),
+    ]),
+  }),
+  /** Sends one invitation, change, cancellation or answer as mail of the inbox (calendar 14). Twice has one effect. */
+  'mail-send.sendInvitation': defineInternal({
+    ...INTERNAL,
+    id: 'mail-send.sendInvitation',
+    path: '/internal/invitations/send',
+    service: 'mail-send',
+    callers: ['calendar'],
+    summary: 'Mail a calendar object to one address; a repeated id is the same mail',
+    body: z.object({
+      id: z.guid(),
+      inbox_uid: z.guid(),
+      to: z.string(),
+      to_name: z.string().optional(),
+      subject: z.string(),
+      text: z.string(),
+      method: z.enum(['REQUEST', 'CANCEL', 'REPLY']),
+      calendar: z.string().meta({ description: 'The calendar object: CRLF, folded.' }),
+      in_reply_to: z.string().optional().meta({ description: 'Message-ID of the mail that it belongs to.' }),
+    }),
+    response: z.discriminatedUnion('outcome', [
+      z.object({ outcome: z.literal('sent'), message_id: z.string(), thread_id: z.guid() }),
+      z.object({
+        outcome: z.literal('refused'),
+        reason: z.string().meta({ description: 'For the log: a code such as `message_rejected`. Final.' }),
+      }),
+    ]),
   }),
   /** Verification codes: mail of the installation itself, from `no-reply` of its own domain. Twice has one effect. */
   'mail-send.sendSystemMail': defineInternal({

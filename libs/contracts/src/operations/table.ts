@@ -1,10 +1,12 @@
 import type { z } from 'zod'
-import { type BINARY, type OperationDefinition, PREFIX, type UPGRADE } from '../definition/operation.ts'
+import { type BINARY, type OperationDefinition, PREFIX, type Replayed, type UPGRADE } from '../definition/operation.ts'
 import { ERRORS, type ErrorCode } from '../vocabulary/errors.ts'
 import type { ServiceName } from '../vocabulary/services.ts'
 import type { Tier } from '../vocabulary/tiers.ts'
 import { accountOperations } from './apps/accounts.ts'
 import { appOperations, providerOperations } from './apps/apps.ts'
+import { calendarOperations } from './calendar/calendars.ts'
+import { calendarEventOperations } from './calendar/events.ts'
 import { domainOperations } from './domains/domains.ts'
 import { streamOperations } from './events/stream.ts'
 import { webhookOperations } from './events/webhooks.ts'
@@ -37,6 +39,8 @@ export const operations = {
   ...appOperations,
   ...accountOperations,
   ...providerOperations,
+  ...calendarOperations,
+  ...calendarEventOperations,
   ...webhookOperations,
   ...streamOperations,
 } as const satisfies Record<string, OperationDefinition>
@@ -66,8 +70,10 @@ export interface BinaryResponse {
 
 type Answer<R> = R extends z.ZodType ? z.input<R> : R extends typeof BINARY ? BinaryResponse : undefined
 
-/** The result of a handler: the response document, bytes, or nothing (204, 101). */
-export type ResponseOf<Id extends OperationId> = Answer<Operation<Id>['response']>
+/** The result of a handler: the response document, bytes, or nothing (204, 101); of a create also what it replays. */
+export type ResponseOf<Id extends OperationId> = Operation<Id>['status'] extends 201
+  ? Answer<Operation<Id>['response']> | Replayed<Answer<Operation<Id>['response']>>
+  : Answer<Operation<Id>['response']>
 
 /** Operations whose success is a switch of protocol; they have no ordinary handler. */
 export type UpgradeOperationId = {

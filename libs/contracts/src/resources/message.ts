@@ -56,6 +56,9 @@ export const messageItem = z
     in_reply_to: messageId.optional(),
     references: z.array(messageId).optional().meta({ description: 'Oldest first.' }),
     size: z.int().meta({ description: 'Bytes of the raw message.' }),
+    calendar_event_id: z.string().optional().meta({
+      description: 'The event, or the date of a series, that the calendar file of this mail was applied to.',
+    }),
     authentication: messageAuthentication.optional().meta({ description: 'Received messages only; fixed at arrival.' }),
     created_at: instant,
     updated_at: instant,

@@ -16,7 +16,7 @@ export const webhookDelivery = z
   .object({
     delivery_id: webhookDeliveryId,
     webhook_id: webhookId,
-    event_id: z.guid(),
+    event_id: z.string().meta({ description: 'As in the document of the event.' }),
     event_type: z.string().meta({ description: 'Type of the event; `webhook.test` for a test.' }),
     state: z.enum(DELIVERY_STATES).meta({
       description:

@@ -1,3 +1,4 @@
+export * from './calendar.ts'
 export * from './event-filter.ts'
 export * from './labels.ts'
 export * from './mail-scope.ts'

@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 /** How one error code is answered (identity 1.6). */
 export interface ErrorDefinition {
-  readonly status: 400 | 401 | 403 | 404 | 409 | 413 | 422 | 429 | 500 | 503
+  readonly status: 400 | 401 | 403 | 404 | 409 | 410 | 412 | 413 | 422 | 429 | 500 | 503
   /** Legacy name that SDKs map to their error classes; callers branch on the code. */
   readonly name: string
   /** Value of `x-should-retry`, which stops clients from repeating a permanent failure; undefined: header not sent. */
@@ -15,6 +15,7 @@ export interface ErrorDefinition {
 /** Every code of the API: status, name and retry advice in one place. */
 export const ERRORS = {
   validation_error: { status: 400, name: 'ValidationError', retry: false, message: 'Invalid request' },
+  query_range_too_wide: { status: 400, name: 'QueryRangeTooWideError', retry: false, message: 'The range is too wide' },
   missing_authorization: {
     status: 401,
     name: 'UnauthorizedError',
@@ -100,6 +101,75 @@ export const ERRORS = {
     fix: 'Repeat the request in a minute.',
   },
   cannot_delete: { status: 409, name: 'CannotDeleteError', retry: false, message: 'Cannot be deleted' },
+  idempotency_conflict: {
+    status: 409,
+    name: 'ConflictError',
+    retry: false,
+    message: 'Already used for another request',
+    fix: 'Use another one for a different request.',
+  },
+  event_starting: {
+    status: 409,
+    name: 'ConflictError',
+    retry: false,
+    message: 'The event is starting at this moment',
+    fix: 'Repeat the request in a few seconds.',
+  },
+  event_already_started: { status: 409, name: 'ConflictError', retry: false, message: 'The event has already started' },
+  event_in_progress: {
+    status: 409,
+    name: 'ConflictError',
+    retry: false,
+    message: 'The change does not fit the edits that the series has',
+  },
+  future_edit_start_move_not_supported: {
+    status: 409,
+    name: 'ConflictError',
+    retry: false,
+    message: 'The start of this and all later dates cannot be moved',
+    fix: 'End the series with mode=future and create another, or change the start of the whole series.',
+  },
+  recurrence_density_limit: {
+    status: 409,
+    name: 'ConflictError',
+    retry: false,
+    message: 'The rule has too many dates',
+    fix: 'Use a rule with at most 730 dates in any 90 days.',
+  },
+  materialization_failed: {
+    status: 409,
+    name: 'ConflictError',
+    retry: false,
+    message: 'The series has no date',
+    fix: 'Change the rule, or leave out fewer of its dates.',
+  },
+  page_token_stale: {
+    status: 409,
+    name: 'ConflictError',
+    retry: false,
+    message: 'The series has changed since the page before',
+    fix: 'Start again from the first page.',
+  },
+  calendar_response_invalid: {
+    status: 409,
+    name: 'ConflictError',
+    retry: false,
+    message: 'Not possible for this event',
+  },
+  calendar_inbox_required: {
+    status: 409,
+    name: 'ConflictError',
+    retry: false,
+    message: 'Invitations need the inbox of the calendar, and it was deleted',
+  },
+  event_expired: { status: 410, name: 'GoneError', retry: false, message: 'The date is no longer kept' },
+  precondition_failed: {
+    status: 412,
+    name: 'PreconditionFailedError',
+    retry: false,
+    message: 'Changed since it was read',
+    fix: 'Read it again, and repeat the change with its new ETag.',
+  },
   payload_too_large: { status: 413, name: 'PayloadTooLargeError', retry: false, message: 'Request body is too large' },
   unprocessable: { status: 422, name: 'UnprocessableError', retry: false, message: 'Request cannot be processed' },
   rate_limit_exceeded: {
@@ -157,6 +227,7 @@ export const errorEnvelope = z
     limit: z.int().optional().meta({ description: 'On a limit: its value.' }),
     window: z.string().optional().meta({ description: 'On a quota: the window it counts in.' }),
     upgrade_url: z.string().optional(),
+    current_revision: z.int().optional().meta({ description: 'On 412: the revision that the resource has now.' }),
   })
   .meta({ id: 'Error' })
 export type ErrorEnvelope = z.infer<typeof errorEnvelope>

@@ -42,7 +42,10 @@ function isInboxAddress(text: string): text is InboxAddress {
  * id.
  */
 export const CLIENT_ID = /^[A-Za-z0-9\-._~]{1,256}$/
-/** Values of the `Idempotency-Key` header: on the send family (identity 1.8), and where a sign-in begins (apps 2). */
+/**
+ * Values of the `Idempotency-Key` header: on the send family (identity 1.8), where a sign-in begins (apps 2), and where a
+ * calendar event is deleted (calendar 13.3).
+ */
 export const IDEMPOTENCY_KEYS = {
   send: {
     pattern: /^[A-Za-z0-9\-._~]{1,256}$/,
@@ -50,6 +53,7 @@ export const IDEMPOTENCY_KEYS = {
     kept: 'for 24 hours',
   },
   connect: { pattern: /^[!-~]{1,128}$/, form: '1 to 128 visible ASCII characters', kept: 'while its link works' },
+  calendar: { pattern: /^[!-~]{1,128}$/, form: '1 to 128 visible ASCII characters', kept: 'for 24 hours' },
 } as const
 export type IdempotencyKeyRule = keyof typeof IDEMPOTENCY_KEYS
 /** Local part of an inbox address (identity 8.2): no dot at either end or doubled; `+` is left to plus addressing. */

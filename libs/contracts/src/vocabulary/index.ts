@@ -1,4 +1,5 @@
 export * from './apps.ts'
+export * from './calendar.ts'
 export * from './domains.ts'
 export * from './errors.ts'
 export * from './ids.ts'

@@ -7,6 +7,7 @@ export const SERVICES = [
   'websocket-fanout',
   'domains-dns',
   'apps-signin',
+  'calendar',
 ] as const
 export type ServiceName = (typeof SERVICES)[number]
 

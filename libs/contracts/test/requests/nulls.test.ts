@@ -87,6 +87,11 @@ describe('null for an optional member', () => {
       ...['publicKeys.create.permissions', 'publicKeys.update.permissions'],
       'inboxes.update.metadata',
       ...['to', 'cc', 'bcc', 'reply_to', 'subject', 'text', 'html', 'send_at'].map((name) => `drafts.update.${name}`),
+      // Of these, null clears description, location, metadata and recurrence, and is refused for the others (calendar 6).
+      ...['title', 'description', 'location', 'metadata', 'status', 'all_day', 'timezone', 'duration_mode'].map(
+        (name) => `calendarEvents.update.${name}`,
+      ),
+      ...['start', 'end', 'recurrence', 'attendees'].map((name) => `calendarEvents.update.${name}`),
     ])
   })
 

@@ -16,6 +16,12 @@ export interface OutgoingAttachment {
   readonly contentId?: string
 }
 
+/** A calendar object, which is part of the mail twice: as a form of its text, and as a file (calendar 14.2). */
+export interface OutgoingCalendar {
+  readonly method: 'REQUEST' | 'CANCEL' | 'REPLY'
+  readonly content: string
+}
+
 /** A mail to be composed. There is no Bcc: blind recipients belong to the envelope only (mail 6.6). */
 export interface OutgoingMail {
   readonly from: Address
@@ -26,6 +32,7 @@ export interface OutgoingMail {
   readonly text?: string
   readonly html?: string
   readonly attachments?: readonly OutgoingAttachment[]
+  readonly calendar?: OutgoingCalendar
   /** The caller's headers; those that the service owns are ignored (mail 8.2). */
   readonly headers?: Readonly<Record<string, string>>
   /** Additional headers of the service, such as List-Unsubscribe; they replace the caller's of the same name. */
@@ -82,6 +89,7 @@ export async function compose(mail: OutgoingMail): Promise<ComposedMail> {
     text: mail.text === undefined ? undefined : canonicalLines(mail.text),
     html: mail.html === undefined ? undefined : canonicalLines(mail.html),
     attachments: (mail.attachments ?? []).map(toAttachment),
+    icalEvent: mail.calendar,
     headers: [...subject, ...headers],
     messageId: mail.messageId,
     inReplyTo: mail.inReplyTo,
@@ -98,8 +106,8 @@ export async function compose(mail: OutgoingMail): Promise<ComposedMail> {
 }
 
 /** Base64 in lines of 76 characters, quoted-printable at its worst, and headers. */
-function expectedSize({ attachments = [], text = '', html = '' }: OutgoingMail): number {
-  const files = attachments.reduce((sum, { content }) => sum + content.length, 0)
+function expectedSize({ attachments = [], text = '', html = '', calendar }: OutgoingMail): number {
+  const files = attachments.reduce((sum, { content }) => sum + content.length, 6 * (calendar?.content.length ?? 0))
   return Math.ceil(files * 1.37) + 3 * (text.length + html.length) + 64 * 1024
 }
 

@@ -35,21 +35,6 @@ export class DayFilter {
     return this.refusing(day) === undefined
   }
 
-  /** Whether a rule may fall on the month of a day. */
-  allowsMonth(day: WallDay): boolean {
-    return this.#months.size === 0 || this.#months.has(dateOf(day).month)
-  }
-
-  /** The first day of the next month after that of a day that a rule may fall on. */
-  nextMonth(day: WallDay): WallDay {
-    const { year, month } = dateOf(day)
-    for (let later = 1; ; later++) {
-      // A month beyond December is one of the next year.
-      const first = dayOf({ year, month: month + later, day: 1 })
-      if (this.allowsMonth(first)) return first
-    }
-  }
-
   /** The first part that a day does not satisfy. */
   refusing(wallDay: WallDay): DayPart | undefined {
     const { year, month, day } = dateOf(wallDay)

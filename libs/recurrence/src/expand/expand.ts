@@ -2,7 +2,7 @@ import type { Rule } from '../rule/rule.ts'
 import { DAY_SECONDS, dayOf, type WallTime } from '../wall/wall-time.ts'
 import { DayFilter } from './day-filter.ts'
 import { withDefaults } from './defaults.ts'
-import { type Period, periodsOf } from './periods.ts'
+import { type Period, type Periods, periodsOf } from './periods.ts'
 
 /** Periods without a time that are looked at before a rule counts as ended. */
 export const MOST_STEPS = 10_000
@@ -24,31 +24,49 @@ export interface ExpandOptions {
  * a row have no time, so that no rule is looked at for long.
  * @throws TypeError for a rule with UNTIL without `isAfterEnd`, by which it would never end.
  */
-export function* expand(rule: Rule, start: WallTime, options: ExpandOptions = {}): Generator<WallTime, void> {
-  const { from = start, before = END, isAfterEnd } = options
-  const { count, until } = rule
-  if (until !== undefined && isAfterEnd === undefined) throw new TypeError('a rule with UNTIL needs isAfterEnd')
-  // Times before it are neither yielded nor counted.
-  const least = count === undefined ? Math.max(start, from) : start
-  const complete = withDefaults(rule, start)
-  const periods = periodsOf(complete, start)
-  let left = count ?? Number.POSITIVE_INFINITY
-  let index = count === undefined ? periods.at(from) : 0
-  for (let idle = 0; idle < MOST_STEPS; idle++) {
-    const period = periods.read(index)
-    if (typeof period === 'number') {
-      index = period
-      continue
+export function expand(rule: Rule, start: WallTime, options: ExpandOptions = {}): Generator<WallTime, void> {
+  return new Expansion(rule, start).times(options)
+}
+
+/** A rule with its start, to be expanded more than once: what was found out about its periods is kept. */
+export class Expansion {
+  readonly #rule: Rule
+  readonly #start: WallTime
+  readonly #positions: readonly number[]
+  readonly #periods: Periods
+
+  constructor(rule: Rule, start: WallTime) {
+    const complete = withDefaults(rule, start)
+    this.#rule = rule
+    this.#start = start
+    this.#positions = complete.byPosition
+    this.#periods = periodsOf(complete, start)
+  }
+
+  /** The times of the rule, as `expand` yields them. */
+  *times({ from = this.#start, before = END, isAfterEnd }: ExpandOptions = {}): Generator<WallTime, void> {
+    const { count, until } = this.#rule
+    if (until !== undefined && isAfterEnd === undefined) throw new TypeError('a rule with UNTIL needs isAfterEnd')
+    // Times before it are neither yielded nor counted.
+    const least = count === undefined ? Math.max(this.#start, from) : this.#start
+    let left = count ?? Number.POSITIVE_INFINITY
+    let index = count === undefined ? this.#periods.at(from) : 0
+    for (let idle = 0; idle < MOST_STEPS; idle++) {
+      const period = this.#periods.read(index)
+      if (typeof period === 'number') {
+        index = period
+        continue
+      }
+      index++
+      if (period.first * DAY_SECONDS >= before) return
+      for (const time of timesOf(period, this.#positions, least)) {
+        if (time >= before || time >= END || left === 0 || isAfterEnd?.(time)) return
+        left--
+        idle = 0
+        if (time >= from) yield time
+      }
+      if (left === 0) return
     }
-    index++
-    if (period.begin >= before) return
-    for (const time of timesOf(period, complete.byPosition, least)) {
-      if (time >= before || time >= END || left === 0 || isAfterEnd?.(time)) return
-      left--
-      idle = 0
-      if (time >= from) yield time
-    }
-    if (left === 0) return
   }
 }
 
@@ -77,25 +95,28 @@ function isMissing(list: readonly number[], value: number): boolean {
 
 /** The times of a period from `least` on. A year can have millions of times, so that whole days before it are passed over. */
 function* timesOf(
-  { days, base, times }: Period,
+  { first, offsets, base, times }: Period,
   positions: readonly number[],
   least: WallTime,
 ): Generator<WallTime, undefined> {
   if (positions.length === 0) {
-    for (const day of days) {
-      if ((day + 1) * DAY_SECONDS <= least) continue
-      const begin = day * DAY_SECONDS + base
-      for (const time of times) if (begin + time >= least) yield begin + time
+    for (let index = 0; index < offsets.length; index++) {
+      const midnight = (first + (offsets[index] ?? 0)) * DAY_SECONDS
+      if (midnight + DAY_SECONDS <= least) continue
+      const begin = midnight + base
+      for (let place = begin < least ? times.placeOf(least - begin) : 0; place < times.length; place++) {
+        yield begin + (times.at(place) ?? 0)
+      }
     }
     return
   }
-  const size = days.length * times.length
+  const size = offsets.length * times.length
   const chosen = positions.map((position) => (position > 0 ? position - 1 : size + position))
   for (const place of [...new Set(chosen)].sort((a, b) => a - b)) {
-    const day = days[Math.floor(place / times.length)]
-    const time = times[place % times.length]
-    if (place < 0 || day === undefined || time === undefined) continue
-    const at = day * DAY_SECONDS + base + time
-    if (at >= least) yield at
+    const offset = offsets[Math.floor(place / times.length)]
+    const time = times.at(place % times.length)
+    if (place < 0 || offset === undefined || time === undefined) continue
+    const found = (first + offset) * DAY_SECONDS + base + time
+    if (found >= least) yield found
   }
 }

@@ -1,17 +1,19 @@
 import { hasDays, type Rule, WEEKDAYS } from '../rule/rule.ts'
 import { DAY_SECONDS, dateOf, dayOf, type WallDay, type WallTime, weekdayOf } from '../wall/wall-time.ts'
+import { AllowedDays, shapeOfYear } from './allowed-days.ts'
 import { DayFilter, lengthOfMonth, lengthOfYear } from './day-filter.ts'
+import { TimesOfDay } from './times-of-day.ts'
 import { weekStartOf } from './week.ts'
 
 /** One period of a rule: its times are every day with every time of day, in this order. */
 export interface Period {
-  /** No time of it, nor of a later period, is before this. */
-  readonly begin: WallTime
-  readonly days: readonly WallDay[]
-  /** Seconds since midnight from which `times` count. */
+  readonly first: WallDay
+  /** Its days, from the first one on. */
+  readonly offsets: ArrayLike<number>
+  /** Seconds since midnight from which its times count. */
   readonly base: number
-  /** Seconds, shared by all periods of a rule. */
-  readonly times: readonly number[]
+  /** The same for all periods of a rule. */
+  readonly times: TimesOfDay
 }
 
 /** The periods of a rule, numbered from that of the start. */
@@ -31,21 +33,23 @@ export function periodsOf(rule: Rule, start: WallTime): Periods {
 class DayPeriods implements Periods {
   readonly #rule: Rule
   readonly #filter: DayFilter
+  readonly #allowedDays: AllowedDays
   readonly #start: WallDay
-  readonly #times: readonly number[]
+  readonly #startMonth: number
+  readonly #times: TimesOfDay
   /**
    * The days that the rule may fall on, from the first of a year or a month, by its shape. Few shapes exist, so that a rule
    * that never matches is looked at for thousands of years in a few milliseconds.
    */
-  readonly #offsets = new Map<number, readonly number[]>()
+  readonly #offsets = new Map<number, Uint16Array>()
 
   constructor(rule: Rule, start: WallTime) {
     this.#rule = rule
     this.#filter = new DayFilter(rule)
+    this.#allowedDays = new AllowedDays(this.#filter)
     this.#start = Math.floor(start / DAY_SECONDS)
-    this.#times = rule.byHour.flatMap((hour) =>
-      rule.byMinute.flatMap((minute) => rule.bySecond.map((second) => hour * 3_600 + minute * 60 + second)),
-    )
+    this.#startMonth = dateOf(this.#start).month
+    this.#times = new TimesOfDay(rule.byHour, rule.byMinute, rule.bySecond)
   }
 
   at(time: WallTime): number {
@@ -66,24 +70,32 @@ class DayPeriods implements Periods {
   }
 
   read(index: number): Period | number {
+    if (this.#isOutsideMonths(index)) return index + 1
     const [first, length, shape] = this.#range(index * this.#rule.interval)
-    const next = shape === undefined ? this.#nextMonth(index, first, length) : undefined
-    if (next !== undefined) return next
-    const offsets = (shape === undefined ? undefined : this.#offsets.get(shape)) ?? this.#allowed(first, length)
-    if (shape !== undefined) this.#offsets.set(shape, offsets)
-    return { begin: first * DAY_SECONDS, days: offsets.map((offset) => first + offset), base: 0, times: this.#times }
+    if (shape === undefined) return this.#readFew(index, first, length)
+    const offsets = this.#offsets.get(shape) ?? this.#allowed(first, length)
+    this.#offsets.set(shape, offsets)
+    return { first, offsets, base: 0, times: this.#times }
   }
 
-  /** Of a day or a week in months that the rule excludes, the first period that has a day of an allowed one. */
-  #nextMonth(index: number, first: WallDay, length: number): number | undefined {
-    const months = this.#filter
-    if (months.allowsMonth(first) || months.allowsMonth(first + length - 1)) return undefined
-    const days = months.nextMonth(first + length - 1) - first - (length - 1)
-    return index + Math.ceil(days / (length * this.#rule.interval))
+  /** Whether a month is certainly not one of the rule. */
+  #isOutsideMonths(index: number): boolean {
+    const { frequency, byMonth, interval } = this.#rule
+    if (frequency !== 'MONTHLY' || byMonth.length === 0) return false
+    return !byMonth.includes(((this.#startMonth - 1 + index * interval) % 12) + 1)
   }
 
-  #allowed(first: WallDay, length: number): number[] {
-    return Array.from({ length }, (_, offset) => offset).filter((offset) => this.#filter.allows(first + offset))
+  /** A day or a week. */
+  #readFew(index: number, first: WallDay, length: number): Period | number {
+    const offsets: number[] = []
+    let day = this.#allowedDays.from(first)
+    if (day >= first + length) return index + Math.ceil((day - first - length + 1) / (length * this.#rule.interval))
+    for (; day < first + length; day = this.#allowedDays.from(day + 1)) offsets.push(day - first)
+    return { first, offsets, base: 0, times: this.#times }
+  }
+
+  #allowed(first: WallDay, length: number): Uint16Array {
+    return Uint16Array.from({ length }, (_, offset) => offset).filter((offset) => this.#filter.allows(first + offset))
   }
 
   /**
@@ -97,10 +109,7 @@ class DayPeriods implements Periods {
       case 'YEARLY': {
         const first = dayOf({ year: year + passed, month: 1, day: 1 })
         const length = lengthOfYear(year + passed)
-        // The first days may belong to the last week of the year before, and the last days to the first week of the next
-        // one: their numbers depend on the lengths of these years.
-        const [before, after] = [lengthOfYear(year + passed - 1) - 365, lengthOfYear(year + passed + 1) - 365]
-        return [first, length, ((weekdayOf(first) * 2 + length - 365) * 2 + before) * 2 + after]
+        return [first, length, shapeOfYear(year + passed, first)]
       }
       case 'MONTHLY': {
         const months = year * 12 + month - 1 + passed
@@ -117,35 +126,31 @@ class DayPeriods implements Periods {
   }
 }
 
+const ONE_DAY = [0]
 const UNITS = { HOURLY: 3_600, MINUTELY: 60, SECONDLY: 1 } as const
 
 /** Periods that are shorter than a day. */
 class TimePeriods implements Periods {
   readonly #rule: Rule
-  readonly #filter: DayFilter
+  readonly #days: AllowedDays
   readonly #first: WallTime
   readonly #step: number
   readonly #hours: ReadonlySet<number>
   readonly #minutes: ReadonlySet<number>
   readonly #seconds: ReadonlySet<number>
-  readonly #times: readonly number[]
+  readonly #times: TimesOfDay
 
   constructor(rule: Rule, start: WallTime) {
     const { frequency, interval } = rule
     const unit = frequency === 'HOURLY' || frequency === 'MINUTELY' ? UNITS[frequency] : UNITS.SECONDLY
     this.#rule = rule
-    this.#filter = new DayFilter(rule)
+    this.#days = new AllowedDays(new DayFilter(rule))
     this.#first = start - (((start % unit) + unit) % unit)
     this.#step = unit * interval
     this.#hours = new Set(rule.byHour)
     this.#minutes = new Set(rule.byMinute)
     this.#seconds = new Set(rule.bySecond)
-    this.#times =
-      frequency === 'HOURLY'
-        ? rule.byMinute.flatMap((minute) => rule.bySecond.map((second) => minute * 60 + second))
-        : frequency === 'MINUTELY'
-          ? rule.bySecond
-          : [0]
+    this.#times = timesWithin(rule)
   }
 
   at(time: WallTime): number {
@@ -153,21 +158,23 @@ class TimePeriods implements Periods {
   }
 
   read(index: number): Period | number {
-    const { frequency } = this.#rule
+    const { frequency, byMinute, bySecond } = this.#rule
     const begin = this.#first + index * this.#step
     const day = Math.floor(begin / DAY_SECONDS)
     const seconds = begin - day * DAY_SECONDS
     const hour = Math.floor(seconds / 3_600)
     const minute = Math.floor(seconds / 60) % 60
-    if (!this.#filter.allowsMonth(day)) return this.#from(this.#filter.nextMonth(day) * DAY_SECONDS)
-    if (!this.#filter.allows(day)) return this.#from((day + 1) * DAY_SECONDS)
-    if (!isGiven(this.#hours, hour)) return this.#from(day * DAY_SECONDS + (hour + 1) * 3_600)
-    const period = { begin, days: [day], times: this.#times }
-    if (frequency === 'HOURLY') return { ...period, base: hour * 3_600 }
-    const atMinute = hour * 3_600 + minute * 60
-    if (!isGiven(this.#minutes, minute)) return this.#from(day * DAY_SECONDS + atMinute + 60)
+    const allowed = this.#days.from(day)
+    if (allowed > day) return this.#from(allowed * DAY_SECONDS)
+    if (!isGiven(this.#hours, hour)) return this.#from(day * DAY_SECONDS + next(this.#rule.byHour, hour, 24) * 3_600)
+    const atHour = hour * 3_600
+    const period = { first: day, offsets: ONE_DAY, times: this.#times }
+    if (frequency === 'HOURLY') return { ...period, base: atHour }
+    if (!isGiven(this.#minutes, minute)) return this.#from(day * DAY_SECONDS + atHour + next(byMinute, minute, 60) * 60)
+    const atMinute = atHour + minute * 60
     if (frequency === 'MINUTELY') return { ...period, base: atMinute }
-    return isGiven(this.#seconds, seconds % 60) ? { ...period, base: seconds } : index + 1
+    if (isGiven(this.#seconds, seconds % 60)) return { ...period, base: seconds }
+    return this.#from(day * DAY_SECONDS + atMinute + next(bySecond, seconds % 60, 60))
   }
 
   /** The first period that begins at or after a time. */
@@ -176,6 +183,17 @@ class TimePeriods implements Periods {
   }
 }
 
+/** The times within a period that is shorter than a day, from its beginning. */
+function timesWithin({ frequency, byMinute, bySecond }: Rule): TimesOfDay {
+  if (frequency === 'HOURLY') return new TimesOfDay([0], byMinute, bySecond)
+  return new TimesOfDay([0], [0], frequency === 'MINUTELY' ? bySecond : [0])
+}
+
 function isGiven(list: ReadonlySet<number>, value: number): boolean {
   return list.size === 0 || list.has(value)
+}
+
+/** The next value of a sorted list after one that is not in it; `end` when none is later. */
+function next(list: readonly number[], value: number, end: number): number {
+  return list.find((each) => each > value) ?? end
 }

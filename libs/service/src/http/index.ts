@@ -16,6 +16,7 @@ export {
   type Position,
 } from './lists/keyset-page.ts'
 export { AdmittedCaller, type ConfirmCaller, confirmWith } from './operations/admitted-caller.ts'
+export type { IfMatch } from './operations/if-match.ts'
 export {
   type AnyHandler,
   answer,

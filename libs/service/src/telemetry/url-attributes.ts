@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Attributes } from '@opentelemetry/api'
 
 /** The segments of a path after which a link holds its secret (`/v0/files/{token}`, `/u/{token}`). */
-export const BEFORE_SECRETS: ReadonlySet<string> = new Set(['files', 'draft-files', 'u'])
+export const BEFORE_SECRETS: ReadonlySet<string> = new Set(['files', 'draft-files', 'calendar-feeds', 'u'])
 
 /**
  * What a trace may show of the URL of an incoming request: no query, which may hold a key or a download's token, and no

@@ -45,7 +45,7 @@ interface GatewayConfig {
   readonly peers: { of(name: PeerName): Peer }
   readonly addresses: { readonly sharedDomains: ReadonlySet<string> }
 }
-type PeerName = 'mail-ingest' | 'mail-send' | 'domains-dns' | 'webhooks-dispatcher' | 'apps-signin'
+type PeerName = 'mail-ingest' | 'mail-send' | 'domains-dns' | 'webhooks-dispatcher' | 'apps-signin' | 'calendar'
 interface Peer {
   readonly url: string
   readonly key: string

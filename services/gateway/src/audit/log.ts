@@ -105,6 +105,7 @@ export function organizationFacts(row: Organization): Facts {
     inbox_limit: row.inboxLimit,
     domain_limit: row.domainLimit,
     credential_limit: row.credentialLimit,
+    calendar_access: row.calendarAccess,
     ...sendLimitFacts(row),
   }
 }

@@ -1,4 +1,4 @@
-import { PREFIX } from '@restante/contracts/operations'
+import { type OperationId, PREFIX } from '@restante/contracts/operations'
 import { LIMITS, ROUTE_NOT_FOUND } from '@restante/contracts/vocabulary'
 import type { ClientAddresses } from '@restante/service/connections'
 import { networkOf } from '@restante/service/connections'
@@ -110,6 +110,13 @@ async function serveOperation(deps: EdgeOptions, exchange: Exchange, match: Matc
   })
 }
 
+/** Operations that a link gives access to, without a key. */
+const DOWNLOADS: ReadonlySet<string> = new Set<OperationId>([
+  'files.download',
+  'draftFiles.download',
+  'calendarFeeds.get',
+])
+
 /** Limits of the operations that take no key. @throws ApiError 429 */
 async function admitKeyless(
   limits: RateLimits,
@@ -118,8 +125,7 @@ async function admitKeyless(
   peer: string,
 ): Promise<void> {
   if (operation === 'agent.signUp') await limits.admitSignUp(peer)
-  if (operation === 'files.download' || operation === 'draftFiles.download')
-    await limits.admitDownload(params['token'] ?? '', peer)
+  if (DOWNLOADS.has(operation)) await limits.admitDownload(params['token'] ?? '', peer)
 }
 
 /** The sender of a request, and its address. */

@@ -6,7 +6,7 @@ import { rightsFromRow } from './rights.ts'
 export const IDENTITY_COLUMNS = `
        c.id, c.type, c.tier, c.organization_id, c.pod_id, c.inbox_uid,
        c.permissions, c.app_connect, c.provisional, c.expires_at, c.used_at,
-       o.status as organization_status, o.authentication_type, o.human_email, o.take_overs`
+       o.status as organization_status, o.authentication_type, o.human_email, o.take_overs, o.calendar_access`
 
 /** Columns of the one look-up that authentication makes. */
 export interface IdentityRow {
@@ -25,6 +25,7 @@ export interface IdentityRow {
   readonly authentication_type: string | null
   readonly human_email: string | null
   readonly take_overs: number
+  readonly calendar_access: boolean
 }
 
 /** The owner and rights of a key: built once per look-up, read by every request that presents the key. */
@@ -41,6 +42,8 @@ export interface Identity {
   readonly unverified: boolean
   /** Number of take-overs of the organization (identity 5.1). */
   readonly takeOvers: number
+  /** Whether calendars are open to the organization's keys (calendar 1). */
+  readonly calendarAccess: boolean
 }
 
 export function identityOf(row: IdentityRow): Identity {
@@ -65,6 +68,7 @@ export function identityOf(row: IdentityRow): Identity {
     sending: sendingRight(row),
     unverified: row.authentication_type === 'agent_unverified',
     takeOvers: row.take_overs,
+    calendarAccess: row.calendar_access,
   }
 }
 

@@ -19,6 +19,7 @@ export interface ReferencedInbox {
   readonly pod_id: string
   readonly display_name: string | null
   readonly status: string
+  readonly created_at: Date
   readonly organization_status: string
   readonly authentication_type: string | null
   readonly human_email: string | null
@@ -27,7 +28,7 @@ export interface ReferencedInbox {
 }
 
 const SELECT = `
-select i.uid, i.address, i.pod_id, i.display_name, i.status,
+select i.uid, i.address, i.pod_id, i.display_name, i.status, i.created_at,
        o.status as organization_status, o.authentication_type, o.human_email, o.send_limits, o.verified_at,
        i.organization_id, o.take_overs
   from inboxes i join organizations o on o.id = i.organization_id

@@ -82,6 +82,7 @@ export type OrganizationChange = Partial<
     | 'inboxLimit'
     | 'domainLimit'
     | 'credentialLimit'
+    | 'calendarAccess'
   >
 > & { readonly sendLimits?: OwnSendLimits }
 

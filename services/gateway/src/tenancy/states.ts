@@ -9,6 +9,7 @@ export function organizationState(row: Organization): OrganizationState {
     version: row.version,
     status: row.status === 'suspended' ? 'suspended' : 'active',
     ...authenticationType(row),
+    calendar_access: row.calendarAccess,
     ...times(row),
   }
 }

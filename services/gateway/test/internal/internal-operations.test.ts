@@ -69,7 +69,13 @@ describe('internal operations', () => {
       expect(await ask(uid)).toEqual({
         sender: {
           organization_id: organization.id,
-          inbox: { uid, address: 'off@restante.test', pod_id: organization.id, paused: true },
+          inbox: {
+            uid,
+            address: 'off@restante.test',
+            pod_id: organization.id,
+            paused: true,
+            created_at: expect.any(String),
+          },
           sending: 'ok',
           unverified: false,
           take_overs: 0,

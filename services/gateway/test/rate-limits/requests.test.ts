@@ -133,6 +133,11 @@ describe('rate limits', () => {
       expect((await gateway.as().get(link('others.mac'), from('203.0.113.23'))).status).toBe(200)
     })
 
+    it('limits reads of one calendar feed likewise', async () => {
+      const read = () => gateway.as().get('/v0/calendar-feeds/secret', from('203.0.113.24'))
+      expect(statuses([await read(), await read(), await read(), await read()])).toEqual([200, 200, 200, 429])
+    })
+
     it('limits sign-ups of the /64 of an IPv6 address, however it is written', async () => {
       await signUp('2001:db8:0:1::1')
       await signUp('2001:DB8::1:dead:beef:0:1')

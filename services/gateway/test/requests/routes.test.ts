@@ -77,6 +77,9 @@ OPI /accounts                                             GET
 OPI /accounts/{account_id}                                GET PATCH
 O   /accounts/{account_id}/update                         PATCH
 I   /calendar                                             GET PATCH
+I   /calendar/free-busy                                   GET
+O   /calendar/free-busy                                   POST
+I   /calendar/feed                                        POST DELETE
 I   /calendar/agenda                                      GET
 I   /calendar/events                                      GET POST
 I   /calendar/events/{event_id}                           GET PATCH DELETE

@@ -5,6 +5,7 @@ import { missedEventsCheck, outboxCheck } from '@restante/messaging'
 import type { InternalHandlers } from '@restante/service/http'
 import { listInboxes } from '@restante/tenancy'
 import type { IngestKit } from '../config.ts'
+import { invitationsConsumer } from '../invitations/consumers.ts'
 import { listsCheck } from '../lists/check.ts'
 import { listsConsumer } from '../lists/consumers.ts'
 import { heldInboxes } from '../mailbox/held-inboxes.ts'
@@ -32,6 +33,7 @@ export function checkRoutes(
   const consumers = [
     tenancy.consumer,
     deliveriesConsumer({ kafka, db, outbox, placement }),
+    invitationsConsumer({ kafka, db }),
     listsConsumer({ kafka, db }),
   ]
   return {

@@ -10,7 +10,7 @@ import { hiddenInList } from './visibility.ts'
 /** The columns of `MessageItemRow`. */
 export const MESSAGE_ITEM_COLUMNS = `id, organization_id, pod_id, inbox_uid, inbox_address, thread_id, message_id, labels, "timestamp",
   sender, "to", cc, bcc, subject, preview, in_reply_to, "references", attachments, size, authentication,
-  created_at, updated_at`
+  calendar_event_id, created_at, updated_at`
 
 const SELECT = sql<MessageItemRow>(`select ${MESSAGE_ITEM_COLUMNS} from messages`)
 

@@ -23,7 +23,7 @@ const OUTLINE = sql<Outline>(`select id, "timestamp", bytes from (
 const FULL = sql<FullMessageRow, [ids: readonly string[]]>(`
 select messages.id, organization_id, pod_id, inbox_uid, inbox_address, thread_id, message_id, labels, "timestamp", sender,
        "to", cc, bcc, reply_to, subject, preview, in_reply_to, "references", attachments, size, authentication,
-       opened_at, created_at, updated_at, text, html, extracted_text, extracted_html, headers
+       calendar_event_id, opened_at, created_at, updated_at, text, html, extracted_text, extracted_html, headers
   from messages join message_bodies using (id)
  where messages.id = any($1::uuid[])
  order by "timestamp", messages.id`)

@@ -39,6 +39,7 @@ export function messageItem(row: MessageItemRow): MessageItem {
     ...(row.in_reply_to !== null && { in_reply_to: row.in_reply_to }),
     ...(row.references.length > 0 && { references: [...row.references] }),
     size: row.size,
+    ...(row.calendar_event_id !== null && { calendar_event_id: row.calendar_event_id }),
     ...(row.authentication !== null && { authentication: row.authentication }),
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),

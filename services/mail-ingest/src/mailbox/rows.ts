@@ -62,6 +62,8 @@ export interface MessageRow extends ScopeColumns {
   readonly settled_at: Date | null
   readonly delayed_at: Date | null
   readonly opened_at: Date | null
+  /** The event, or the date of one, that its calendar file was applied to. */
+  readonly calendar_event_id: string | null
   readonly created_at: Date
   readonly updated_at: Date
 }

@@ -7,6 +7,7 @@ import { copyFiles } from '../files/copy.ts'
 import { DownloadLinks } from '../files/links.ts'
 import { fileRoutes } from '../files/routes.ts'
 import { inboundRoutes } from '../inbound/routes.ts'
+import { calendarFiles } from '../invitations/calendar-files.ts'
 import { existingMessages } from '../mailbox/existing-messages.ts'
 import { mailboxRoutes } from '../mailbox-api/routes.ts'
 import { LocalHandOver } from '../sent/local-hand-over.ts'
@@ -63,6 +64,7 @@ export function serveApi(kit: IngestKit, config: Config, parts: Parts): void {
       'mail-ingest.findMessages': async ({ body: { inbox_uid, message_ids } }) => ({
         message_ids: await existingMessages(db, inbox_uid, message_ids),
       }),
+      'mail-ingest.getCalendarFiles': ({ body }) => calendarFiles({ db, bytes }, body),
       'mail-ingest.copyFiles': ({ body }) => copyFiles({ db, bytes, blobs, links }, body),
     },
   })

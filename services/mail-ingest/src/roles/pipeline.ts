@@ -6,6 +6,7 @@ import type { Logger } from '@restante/service/telemetry'
 import { VirusScanner } from '@restante/virus-scan'
 import { DocumentWorker, type DocumentWorkerOptions } from '../attachment-texts/document-worker.ts'
 import type { Config, IngestKit } from '../config.ts'
+import { invitationsConsumer } from '../invitations/consumers.ts'
 import { listsConsumer } from '../lists/consumers.ts'
 import { ListOwner } from '../lists/list-owner.ts'
 import { Pipeline } from '../pipeline/pipeline.ts'
@@ -42,6 +43,7 @@ export function openPipeline(kit: IngestKit, config: Config, parts: Parts): void
   kit.use(labelRemoval)
   kit.use(tenancy)
   kit.use(deliveriesConsumer({ kafka: kit.kafka, db, outbox, placement }))
+  kit.use(invitationsConsumer({ kafka: kit.kafka, db }))
   kit.use(listsConsumer({ kafka: kit.kafka, db }))
   kit.use(domainsProjection({ service: kit.name, kafka: kit.kafka, db, owner: kit.peer('domains-dns') }))
   kit.use(new ChannelListener({ db, channel: INBOUND_CHANNEL, notify: wakeup.notify, log }))

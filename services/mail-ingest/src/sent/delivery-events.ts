@@ -5,7 +5,7 @@ import type { LabelChange } from '../mailbox/label-log.ts'
 export type DeliveryEvent = Exclude<EventOf<(typeof topics)['mail.deliveries']>, { readonly type: 'message.accepted' }>
 
 /** Public events about mail. */
-export type MailEvent = Exclude<PublicEvent, { readonly event_type: 'domain.verified' }>
+export type MailEvent = Extract<PublicEvent, { readonly event_type: `message.${string}` }>
 
 const NO_CHANGE: LabelChange = { added: [], removed: [] }
 

@@ -188,6 +188,7 @@ function messageRow(copy: SentCopy, content: MailContent, id: string, blob: stri
     settled_at: null,
     delayed_at: null,
     opened_at: null,
+    calendar_event_id: null,
     created_at: now,
     updated_at: now,
   }

@@ -8,6 +8,7 @@ import { FORGET_REFUSALS } from '../delivery/outcome/suppressions.ts'
 import { FORGET_POLICIES } from '../delivery/routes/mta-sts/store.ts'
 import { FORGET_WARM_UP_COUNTS } from '../delivery/warm-up/warm-up.ts'
 import { fileBlob } from '../files/store.ts'
+import { FORGET_CHARGES } from '../invitations/charges.ts'
 import { FORGET_REPUTATIONS } from '../reputation/counts.ts'
 import { FORGET_RAMPS } from '../sending/acceptance/new-recipients.ts'
 import { FORGET_TAKE_OVERS } from '../take-overs/store.ts'
@@ -71,6 +72,7 @@ const DELETE_OLD = [
   FORGET_POLICIES,
   FORGET_WARM_UP_COUNTS,
   FORGET_TAKE_OVERS,
+  FORGET_CHARGES,
   ...FORGET_RAMPS,
   ...FORGET_REPUTATIONS,
 ].map((text) => sql<{ one: number }, [rows: number]>(text))

@@ -24,6 +24,8 @@ export interface Sending {
   readonly sender: Sender
   readonly attachments: AttachmentLoader
   readonly links: DraftLinks
+  readonly acceptance: Acceptance
+  readonly quotas: Quotas
   /** The internal operation on the openings of messages. */
   readonly routes: ReturnType<typeof openRoutes>
 }
@@ -34,16 +36,18 @@ export function openSending(kit: SendKit, config: Config, { blobs, outboundQueue
   const links = new DraftLinks({ publicUrl: config.publicUrl, secret: config.linkSecret })
   const attachments = openAttachments(kit, config, new FileShelf({ db, blobs }), links)
   const openImage = new OpenImage(config.returnPath.secret)
+  const acceptance = new Acceptance({ db, outbox, blobs, outboundQueue })
+  const quotas = new Quotas({ limits: config.sendLimits, ramp: config.newRecipientRamp })
   const sender = new Sender({
     db,
-    acceptance: new Acceptance({ db, outbox, blobs, outboundQueue }),
+    acceptance,
     mailIngest: kit.peer('mail-ingest'),
     attachments,
-    quotas: new Quotas({ limits: config.sendLimits, ramp: config.newRecipientRamp }),
+    quotas,
     domains,
     openImage,
   })
-  return { sender, attachments, links, routes: openRoutes(new Opens({ db, outbox, openImage })) }
+  return { sender, attachments, links, acceptance, quotas, routes: openRoutes(new Opens({ db, outbox, openImage })) }
 }
 
 function openAttachments(kit: SendKit, config: Config, shelf: FileShelf, draftLinks: DraftLinks): AttachmentLoader {

@@ -5,6 +5,7 @@ import { sql, type Tx } from '@restante/service/database'
 import type { BatchOutcome, PurgeInBatches } from '@restante/tenancy'
 import { outboundBlob } from '../delivery/outbound/sends.ts'
 import { fileBlob } from '../files/store.ts'
+import { DELETE_CHARGES_OF_ORGANIZATION } from '../invitations/charges.ts'
 import { DELETE_ENTRIES_OF_ORGANIZATION, listEntries } from '../lists/store.ts'
 import { DELETE_REPUTATION_OF_ORGANIZATION } from '../reputation/counts.ts'
 import { DELETE_RAMPS_OF_ORGANIZATION } from '../sending/acceptance/new-recipients.ts'
@@ -68,6 +69,7 @@ const OF_ORGANIZATION = [
   `delete from send_counts where ctid = any(array(
     select ctid from send_counts where organization_id = $1 limit $2)) returning 1 as one`,
   ...DELETE_RAMPS_OF_ORGANIZATION,
+  DELETE_CHARGES_OF_ORGANIZATION,
 ].map((text) => sql<Affected, Batch>(text))
 const SENDS_LEFT = sql<{ id: string }, [organizationId: string]>(
   'select id from sends where organization_id = $1 limit 1',

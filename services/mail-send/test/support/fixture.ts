@@ -34,7 +34,11 @@ import { Wire } from './wire.ts'
 export const DOMAIN = 'restante.test'
 export const OPERATOR = 'operator@company.example'
 export const CALLER_KEY = 'caller key of the tests'
-const PEER_KEYS = { gateway: 'gateway key of the tests', 'mail-ingest': 'mail-ingest key of tests' } as const
+const PEER_KEYS = {
+  gateway: 'gateway key of the tests',
+  'mail-ingest': 'mail-ingest key of tests',
+  calendar: 'calendar key of the tests',
+} as const
 
 export interface Answer {
   readonly status: number
@@ -70,8 +74,10 @@ export interface Fixture {
       | 'mail-send.recordOpen'
       | 'mail-send.purgeInbox'
       | 'mail-send.check'
+      | 'mail-send.chargeInvitations'
+      | 'mail-send.sendInvitation'
       | QueueOperation,
-    from: 'gateway' | 'mail-ingest',
+    from: keyof typeof PEER_KEYS,
     body: unknown,
   ): Promise<Answer>
   /** Stores a blob, as another service does. */
@@ -153,6 +159,8 @@ export async function startWorld(
     PEER_KEY_DOMAINS_DNS: 'domains-dns key of the tests',
     MAIL_INGEST_URL: peers.url,
     PEER_KEY_MAIL_INGEST: PEER_KEYS['mail-ingest'],
+    CALENDAR_URL: peers.url,
+    PEER_KEY_CALENDAR: PEER_KEYS.calendar,
     DNS_SERVERS: zone.address,
     MX_PORT: String(outside.port),
     MX_ALLOW_LOCAL: 'true',

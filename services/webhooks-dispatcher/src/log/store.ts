@@ -22,6 +22,8 @@ export interface LogEntry {
     readonly event_type: string
     readonly created_at: Date
     readonly record: string | null
+    /** The document. */
+    readonly body: string
   }
   readonly attempt: LoggedAttempt
   readonly state: LoggedState
@@ -38,6 +40,7 @@ type Columns = [
   attempts: readonly string[],
   nextAttemptAt: readonly (string | null)[],
   records: readonly (string | null)[],
+  shownEvents: readonly (string | null)[],
 ]
 
 /** Attempts that an entry keeps: a delivery may be asked for without limit. */
@@ -45,10 +48,11 @@ const MOST_ATTEMPTS = 100
 
 // By webhook and event, so that nothing keeps an attempt from being concluded: its request would be repeated for ever.
 const RECORD = sql<unknown, Columns>(
-  `insert into delivery_log (id, webhook_id, event_id, event_type, created_at, state, attempts, next_attempt_at, record)
-   select id, webhook_id, event_id, event_type, created_at, state, jsonb_build_array(attempt), next_attempt_at, record
-   from unnest($1::text[], $2::text[], $3::uuid[], $4::text[], $5::timestamptz[], $6::text[], $7::jsonb[], $8::timestamptz[], $9::text[])
-     as entry (id, webhook_id, event_id, event_type, created_at, state, attempt, next_attempt_at, record)
+  `insert into delivery_log (id, webhook_id, event_id, event_type, created_at, state, attempts, next_attempt_at, record,
+     shown_event_id)
+   select id, webhook_id, event_id, event_type, created_at, state, jsonb_build_array(attempt), next_attempt_at, record, shown
+   from unnest($1::text[], $2::text[], $3::uuid[], $4::text[], $5::timestamptz[], $6::text[], $7::jsonb[], $8::timestamptz[], $9::text[], $10::text[])
+     as entry (id, webhook_id, event_id, event_type, created_at, state, attempt, next_attempt_at, record, shown)
    on conflict (webhook_id, event_id) do update set state = excluded.state, next_attempt_at = excluded.next_attempt_at,
      attempts = case when jsonb_array_length(delivery_log.attempts) < ${MOST_ATTEMPTS} then delivery_log.attempts
                      else delivery_log.attempts - 0 end || excluded.attempts`,
@@ -67,7 +71,19 @@ export async function logAttempts(tx: Tx, entries: readonly LogEntry[]): Promise
     entries.map(({ attempt }) => JSON.stringify(attempt)),
     entries.map(({ nextAttemptAt }) => nextAttemptAt?.toISOString() ?? null),
     entries.map(({ delivery }) => delivery.record),
+    entries.map(({ delivery }) => shownEventId(delivery)),
   )
+}
+
+/** Types whose documents have ids that are made of another id, and no UUIDs (calendar 17). */
+const SPOKEN_IDS: ReadonlySet<string> = new Set(['calendar.event.starting', 'calendar.event.ending'])
+
+/** The id by which the receiver knows the event, where that is not the id of the record in Kafka. */
+function shownEventId({ event_type: type, body }: LogEntry['delivery']): string | null {
+  if (!SPOKEN_IDS.has(type)) return null
+  const document: unknown = JSON.parse(body)
+  const hasId = typeof document === 'object' && document !== null && 'event_id' in document
+  return hasId && typeof document.event_id === 'string' ? document.event_id : null
 }
 
 const DROP_RETRIED = sql<{ one: number }, [webhookId: string, limit: number]>(
@@ -92,7 +108,9 @@ export async function logGone(tx: Tx, id: string): Promise<void> {
 export interface LogRow {
   readonly id: string
   readonly webhook_id: string
+  /** Of the record in Kafka. */
   readonly event_id: string
+  readonly shown_event_id: string | null
   readonly event_type: string
   readonly created_at: Date
   readonly state: LoggedState
@@ -101,7 +119,8 @@ export interface LogRow {
 }
 
 /** The columns of a `LogRow`. */
-export const LOG_COLUMNS = 'id, webhook_id, event_id, event_type, created_at, state, attempts, next_attempt_at'
+export const LOG_COLUMNS =
+  'id, webhook_id, event_id, shown_event_id, event_type, created_at, state, attempts, next_attempt_at'
 type Place = [webhookId: string, createdAt: string | null, id: string | null, limit: number]
 
 const SELECT_NEWEST_FIRST = sql<LogRow, Place>(

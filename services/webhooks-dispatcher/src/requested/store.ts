@@ -18,7 +18,7 @@ export async function findEntry(
 
 // Before its first attempt a delivery has no entry yet.
 const SELECT_PENDING = sql<LogRow, [webhookId: string, deliveryId: string]>(
-  `select d.id, d.webhook_id, d.event_id, d.event_type, coalesce(l.created_at, d.created_at) as created_at, 'retrying' as state,
+  `select d.id, d.webhook_id, d.event_id, l.shown_event_id, d.event_type, coalesce(l.created_at, d.created_at) as created_at, 'retrying' as state,
      coalesce(l.attempts, '[]') as attempts, now()::timestamptz(3) as next_attempt_at
    from deliveries d left join delivery_log l on l.id = d.id where d.webhook_id = $1 and d.id = $2`,
 )

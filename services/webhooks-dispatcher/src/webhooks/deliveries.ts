@@ -19,7 +19,7 @@ export function deliveryRecord(row: LogRow): WebhookDelivery {
   return {
     delivery_id: row.id,
     webhook_id: row.webhook_id,
-    event_id: row.event_id,
+    event_id: row.shown_event_id ?? row.event_id,
     event_type: row.event_type,
     state: row.state,
     attempts: row.attempts,

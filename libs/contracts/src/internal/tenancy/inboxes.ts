@@ -34,4 +34,5 @@ export const listInboxesOperations = {
   'mail-send.listInboxes': listInboxes('mail-send'),
   'webhooks-dispatcher.listInboxes': listInboxes('webhooks-dispatcher'),
   'apps-signin.listInboxes': listInboxes('apps-signin'),
+  'calendar.listInboxes': listInboxes('calendar'),
 }

@@ -12,6 +12,7 @@ export const PURGING_SERVICES = [
   'mail-send',
   'webhooks-dispatcher',
   'apps-signin',
+  'calendar',
 ] as const satisfies readonly ServiceName[]
 export type PurgingService = (typeof PURGING_SERVICES)[number]
 

@@ -7,7 +7,7 @@ import {
   parseInternalResponse,
 } from '@restante/contracts/internal'
 import type { InternalOperationDefinition } from '@restante/contracts/operations'
-import type { ServiceName } from '@restante/contracts/vocabulary'
+import { ROUTE_NOT_FOUND, type ServiceName } from '@restante/contracts/vocabulary'
 import { Agent } from 'undici'
 import { UpstreamError } from '../../errors/infrastructure.ts'
 import { SERVICE_HEADER, TokenMint } from '../../identity/tokens.ts'
@@ -27,10 +27,13 @@ export class UpstreamRejectedError extends Error {
   override readonly name = 'UpstreamRejectedError'
   readonly status: number
   readonly code: string | undefined
-  constructor(operation: string, status: number, code: string | undefined) {
+  /** The service is of a release that does not have the operation; another replica, or a later release, may. */
+  readonly isUnknownRoute: boolean
+  constructor(operation: string, status: number, code: string | undefined, isUnknownRoute = false) {
     super(`${operation} was refused with ${status}${code === undefined ? '' : ` (${code})`}`)
     this.status = status
     this.code = code
+    this.isUnknownRoute = isUnknownRoute
   }
 }
 
@@ -72,7 +75,7 @@ export class ServiceClient<From extends ServiceName = ServiceName> implements Co
     const { status } = answer
     if (status >= 500 || NOT_NOW.has(status)) throw new UpstreamError(`${id} answered ${status}`, { status })
     const document = parseJson(answer.text)
-    if (status >= 400) throw new UpstreamRejectedError(id, status, codeOf(document))
+    if (status >= 400) throw new UpstreamRejectedError(id, status, codeOf(document), isUnknownRoute(status, document))
     if (document === undefined) throw new UpstreamError(`${id} returned a response that is not JSON`, { status })
     return parseInternalResponse(id, document)
   }
@@ -110,6 +113,11 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined
   }
+}
+
+function isUnknownRoute(status: number, document: unknown): boolean {
+  const isDocument = typeof document === 'object' && document !== null && 'message' in document
+  return status === 404 && isDocument && document.message === ROUTE_NOT_FOUND
 }
 
 function codeOf(document: unknown): string | undefined {

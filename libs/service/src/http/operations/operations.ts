@@ -13,6 +13,7 @@ import {
   type Operation,
   type OperationId,
   type OperationIdsOf,
+  Replayed,
   type RequestContract,
   type RequestOf,
   type ResponseOf,
@@ -30,6 +31,7 @@ import { accepted, readJsonObject } from '../framing/decode.ts'
 import { type Exchange, sendJson } from '../listener/exchange.ts'
 import type { AdmittedCaller } from './admitted-caller.ts'
 import { checkIdempotencyKey } from './idempotency-key.ts'
+import { checkIfMatch, type IfMatch } from './if-match.ts'
 
 /** What every handler gets in addition to its typed request. */
 export interface RequestContext {
@@ -39,6 +41,8 @@ export interface RequestContext {
   /** Resolves when the response was handed over, or its client has disconnected. */
   readonly over: Promise<void>
   readonly idempotencyKey: string | undefined
+  /** The `If-Match` header, where the operation has one. */
+  readonly ifMatch: IfMatch | undefined
   /** Address of the client as the edge saw it. */
   readonly peer: string
   /** For slow work during which requests with large bodies must not wait. */
@@ -147,6 +151,8 @@ async function answerBody(
   const idempotencyKey = operation.idempotencyKey
     ? checkIdempotencyKey(operation.idempotencyKey, exchange.request.headers['idempotency-key'], problems)
     : undefined
+  const ifMatch =
+    operation.etag === 'checked' ? checkIfMatch(exchange.request.headers['if-match'], problems) : undefined
   const body =
     operation.body &&
     bytes &&
@@ -161,6 +167,7 @@ async function answerBody(
     query,
     body,
     idempotencyKey,
+    ifMatch,
     requestId: exchange.requestId,
     get log() {
       return exchange.log
@@ -184,12 +191,23 @@ function peerOf(exchange: Exchange): string {
 
 function sendDocument(operation: RequestContract, result: unknown, { response }: Exchange): void {
   if (operation.response !== undefined) {
-    sendJson(response, operation.status, result)
+    const isReplayed = result instanceof Replayed
+    const document: unknown = isReplayed ? result.document : result
+    const etag = operation.etag && etagOf(document)
+    if (etag !== undefined) response.setHeader('etag', etag)
+    sendJson(response, isReplayed ? 200 : operation.status, document)
     return
   }
   response.statusCode = 204
   response.setHeader('cache-control', 'no-store')
   response.end()
+}
+
+/** The entity tag in a document, or in the event that it is about. */
+function etagOf(document: unknown): string | undefined {
+  if (typeof document !== 'object' || document === null) return undefined
+  if ('etag' in document && typeof document.etag === 'string') return document.etag
+  return 'event' in document ? etagOf(document.event) : undefined
 }
 
 async function sendBinary(

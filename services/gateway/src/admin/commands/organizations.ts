@@ -1,4 +1,4 @@
-import { type Command, Option } from '@commander-js/extra-typings'
+import { Argument, type Command, Option } from '@commander-js/extra-typings'
 import type { Organization } from '../../generated/prisma/client.ts'
 import type { MadeKey } from '../operator/keys.ts'
 import type { Limits } from '../operator/operator.ts'
@@ -28,6 +28,7 @@ export function addOrganizationCommands(root: Command, console: Console): void {
   addStatus(commands, console)
   addLimits(commands, console)
   addHuman(commands, console)
+  addCalendar(commands, console)
   addDelete(commands, console)
 }
 
@@ -141,6 +142,18 @@ function addHuman(commands: Command, console: Console): void {
     })
 }
 
+function addCalendar(commands: Command, console: Console): void {
+  commands
+    .command('calendar')
+    .description('open the calendars of its inboxes to its keys, or close them; their events stay')
+    .argument(...ID)
+    .addArgument(new Argument('<access>', 'on or off').choices(['on', 'off'] as const))
+    .action(async (id, access) => {
+      const changed = await console.operator().setCalendarAccess(id, access === 'on')
+      console.print(`Calendars of ${id}: ${access}${changed ? '' : ', unchanged'}.`)
+    })
+}
+
 function addDelete(commands: Command, console: Console): void {
   commands
     .command('delete')
@@ -204,6 +217,7 @@ function factsOf(row: Organization, { keys, pods }: { keys: number; pods: number
     ['pods', String(pods)],
     ['keys', String(keys)],
     ...limitsOf(row),
+    ['calendars', row.calendarAccess ? 'on' : 'off'],
     ['source', row.signUpSource ?? '-'],
     ['referrer', row.signUpReferrer ?? '-'],
     ['created', moment(row.createdAt)],

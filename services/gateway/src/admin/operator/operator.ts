@@ -129,6 +129,11 @@ export class Operator {
     )
   }
 
+  /** Opens or closes the calendars of an organization to its keys; they stay stored. @returns whether anything changed. */
+  async setCalendarAccess(id: string, calendarAccess: boolean): Promise<boolean> {
+    return this.#change(id, () => ({ calendarAccess }))
+  }
+
   /** @returns whether anything changed. */
   async setLimits(id: string, { inboxes, domains, keys }: Limits): Promise<boolean> {
     return this.#change(id, () => ({

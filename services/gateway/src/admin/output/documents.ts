@@ -26,6 +26,7 @@ export function organizationDocument(row: Organization) {
     inbox_limit: row.inboxLimit,
     domain_limit: row.domainLimit,
     api_key_limit: row.credentialLimit,
+    calendar_access: row.calendarAccess,
     deleting_at: row.deletingAt,
     created_at: row.createdAt,
     updated_at: row.updatedAt,

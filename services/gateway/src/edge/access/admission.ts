@@ -15,10 +15,15 @@ const deniedWhileUnverified: ReadonlySet<string> = new Set(DENIED_WHILE_UNVERIFI
 
 /**
  * Whether a credential may call an operation under a prefix at all, before anything is looked up (identity 1.11, steps
- * 4 and 5). Tier, path, permission and state of the organization, in this order.
+ * 4 and 5). Tier, path, permission, state of the organization and its access to calendars, in this order.
  * @throws ApiError 403
  */
 export function admit(identity: Identity, operation: OperationDefinition, prefix: Tier): void {
+  requirePermission(identity, operation, prefix)
+  if (operation.service === 'calendar' && !identity.calendarAccess) throw withoutCalendars()
+}
+
+function requirePermission(identity: Identity, operation: OperationDefinition, prefix: Tier): void {
   if (identity.credential.provisional && !provisional.has(operation.id)) {
     throw deniedToWaiting(operation)
   }
@@ -60,6 +65,13 @@ function deniedByKey(permission: Permission): ApiError {
 
 function deniedByState(permission: Permission): ApiError {
   return denied(`'${permission}' is denied until the organization is verified, with POST /v0/agent/verify.`)
+}
+
+function withoutCalendars(): ApiError {
+  return new ApiError('forbidden', {
+    message: 'Calendar access is not enabled for this organization',
+    fix: 'Ask the operator of this installation to switch calendars on for the organization.',
+  })
 }
 
 function nameOf(permission: Permission | InternalPermission | 'any'): string {

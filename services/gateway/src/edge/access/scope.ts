@@ -134,6 +134,12 @@ function sendingFacts({ send_limits, verified_at }: ReferencedInbox): Pick<Calle
 }
 
 function callerInbox(row: ReferencedInbox): CallerInbox {
-  const inbox = { uid: row.uid, address: row.address, pod_id: row.pod_id, paused: row.status === 'paused' }
+  const inbox = {
+    uid: row.uid,
+    address: row.address,
+    pod_id: row.pod_id,
+    paused: row.status === 'paused',
+    created_at: row.created_at.toISOString(),
+  }
   return row.display_name === null ? inbox : { ...inbox, display_name: row.display_name }
 }

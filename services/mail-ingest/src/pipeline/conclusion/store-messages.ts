@@ -211,6 +211,7 @@ function messageRow({ mail, verdict: { inbox, content, sender, spam } }: MailToS
     settled_at: null,
     delayed_at: null,
     opened_at: null,
+    calendar_event_id: null,
     created_at: now,
     updated_at: now,
   }

@@ -69,15 +69,36 @@ export class Quotas {
 
   /** What a message counts against. @param addresses of its recipients, normalized, each once. */
   of(caller: Caller, inbox: CallerInbox, addresses: readonly string[]): Quota {
-    const { organization_id: organizationId, unverified, send_limits: own, verified_at: verifiedAt } = caller
-    const scopes = { organization: organizationId, pod: inbox.pod_id, inbox: inbox.uid }
+    const charges = this.#chargesOf(caller, inbox)
+    return this.#quota(caller, inbox, { charges, recipients: addresses.length, addresses })
+  }
+
+  /** What invitations count against before they are sent (calendar 14.1): the limits alone. */
+  ofInvitations(caller: Caller, inbox: CallerInbox, recipients: number): Quota {
+    return this.#quota(caller, inbox, { charges: this.#chargesOf(caller, inbox), recipients, addresses: [] })
+  }
+
+  /** What an invitation counts against that was counted before: only its recipient may be a new one. */
+  ofCounted(caller: Caller, inbox: CallerInbox, addresses: readonly string[]): Quota {
+    return this.#quota(caller, inbox, { charges: [], recipients: addresses.length, addresses })
+  }
+
+  #chargesOf(caller: Caller, { pod_id: pod, uid }: CallerInbox): Charge[] {
+    const scopes = { organization: caller.organization_id, pod, inbox: uid }
+    return chargesOf(limitsOf(this.#limits, caller.send_limits), scopes, caller.unverified)
+  }
+
+  #quota(
+    { organization_id: organizationId, verified_at: verifiedAt }: Caller,
+    inbox: CallerInbox,
+    { addresses, ...counts }: Omit<Counted, 'newcomer'> & { readonly addresses: readonly string[] },
+  ): Quota {
     const self = normalizeAddress(inbox.address)
     const newcomer = {
       organizationId,
       verifiedAt: verifiedAt === undefined ? undefined : new Date(verifiedAt),
       addresses: addresses.filter((address) => address !== self),
     }
-    const charges = chargesOf(limitsOf(this.#limits, own), scopes, unverified)
-    return new Quota({ newcomer, charges, recipients: addresses.length }, this.#newRecipients)
+    return new Quota({ newcomer, ...counts }, this.#newRecipients)
   }
 }

@@ -136,7 +136,7 @@ function customHeaders({ body, sharedDomain }: NewMessage): Record<string, strin
 }
 
 /** Header values taken over into an answer were written by a third party: none may break out of its line. */
-function safeThreading(source: ReplySource, isForward: boolean): Threading | undefined {
+export function safeThreading(source: ReplySource, isForward: boolean): Threading | undefined {
   if (hasControlCharacter(source.messageId)) return undefined
   const references = source.references.filter((id) => !hasControlCharacter(id))
   const [root, ...rest] = references
@@ -190,6 +190,6 @@ function extracted({ text, html }: Bodies): Pick<SentCopy, 'extracted_text' | 'e
   return { ...(text !== undefined && { extracted_text: text }), ...(html !== undefined && { extracted_html: html }) }
 }
 
-function display({ name, address }: Address): string {
+export function display({ name, address }: Address): string {
   return formatAddress(name, address)
 }

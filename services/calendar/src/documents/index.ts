@@ -1,0 +1,6 @@
+export { calendarDocument, newCalendar, type ShownCalendar } from './calendar.ts'
+export { dateDocument, sequenceOf } from './date.ts'
+export { etagOfCalendar, etagOfDate, etagOfEvent, requireMatch } from './etags.ts'
+export { type DocumentOptions, eventDocument, recurrenceOf } from './event.ts'
+export { cancelledDate, forBoundary, forEvent, itemOf } from './forms.ts'
+export { boundaryInstant } from './instants.ts'

@@ -1,0 +1,2 @@
+export { type Told, tellApplied, tellBoundary, tellChange } from './events.ts'
+export { type PreviousValues, previousValues } from './previous.ts'

@@ -1,0 +1,6 @@
+export { nextDates } from './dates.ts'
+export { answerComponent, type Changes, dateComponent, eventComponent, type Writing } from './event.ts'
+export { type Component, written } from './jcal.ts'
+export { calendarObject, type Method, subscribedObject, zonesOf } from './object.ts'
+export { writtenRule } from './recurrence.ts'
+export { type IsWritten, seriesComponents } from './series.ts'

@@ -1,0 +1,2 @@
+export { arrivalsConsumer } from './consumers.ts'
+export { applyInvitations, type ReceivedInvitationsOptions } from './received.ts'

@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "organizations" ADD COLUMN     "calendar_access" BOOLEAN NOT NULL DEFAULT true;
