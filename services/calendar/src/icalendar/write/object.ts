@@ -22,10 +22,11 @@ export function calendarObject(method: Method, components: readonly Component[])
 export function subscribedObject(name: string, components: readonly Component[]): string {
   const properties: Property[] = [
     ...PRODUCT,
-    ['name', {}, 'text', name],
-    ['x-wr-calname', {}, 'text', name],
+    // As `unknown` they are written without VALUE, which few programs expect there.
+    ['name', {}, 'unknown', name],
+    ['x-wr-calname', {}, 'unknown', name],
     ['refresh-interval', {}, 'duration', 'PT15M'],
-    ['x-published-ttl', {}, 'text', 'PT15M'],
+    ['x-published-ttl', {}, 'unknown', 'PT15M'],
   ]
   return written(['vcalendar', properties, [...zonesOf(components), ...components]])
 }
