@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import type { Database } from '@restante/service/database'
 import { notFound } from '@restante/service/errors'
 import type { Handlers } from '@restante/service/http'
+import { requirePermission } from '@restante/service/identity'
 import { holdCalendar } from '../calendars/owner.ts'
 import { touchCalendar } from '../store/index.ts'
 import { feedText } from './feed-text.ts'
@@ -28,6 +29,8 @@ const HEADERS = {
 export function feedRoutes({ db, publicUrl }: FeedDeps): Feed {
   return {
     'calendars.createFeed': async ({ caller }) => {
+      // Whoever has the address reads all events. The gateway demands the other right.
+      requirePermission(caller.credential, 'calendar_event_read')
       const token = newToken()
       const createdAt = await db.transaction(async (tx) => {
         const owner = await holdCalendar(tx, caller)

@@ -1,5 +1,5 @@
 import { type CalendarFixture, startCalendar } from '../support/fixture.ts'
-import type { TestInbox } from '../support/tenant.ts'
+import { callerFor, type TestInbox } from '../support/tenant.ts'
 
 let calendars: CalendarFixture
 beforeAll(async () => {
@@ -32,6 +32,18 @@ it('shows a calendar to whoever has its address, without a key', async () => {
   }
   const head = await fetch(calendars.url + feed, { method: 'HEAD' })
   expect([head.status, await head.text()]).toEqual([200, ''])
+})
+
+it('is made only for a key that may read the events, and leaves the address before as it is for others', async () => {
+  const inbox = calendars.inbox()
+  const feed = await newFeed(inbox)
+  const { credential } = callerFor(inbox)
+  const caller = { credential: { ...credential, permissions: ['calendar_update'] } }
+  expect(await calendars.call('calendars.createFeed', inbox, { caller })).toMatchObject({
+    status: 403,
+    body: { code: 'missing_permission' },
+  })
+  expect((await read(feed)).status).toBe(200)
 })
 
 it('ends an address with the next one, and with its deletion', async () => {
