@@ -98,6 +98,21 @@ describe('the running system answers as the route table says', () => {
     expect(observed).toEqual({ ...accessBelowWrongParent(operation, prefix), wrong: [] })
   })
 
+  const alsoNeeding = routes.filter(({ operation }) => rightCall(operation).also !== undefined)
+  it.each(alsoNeeding)(
+    '$name with its permission alone is refused for the other that the request needs',
+    async (route) => {
+      const { operation, prefix } = route
+      const grant = Object.fromEntries(PERMISSIONS.map((name) => [name, name === operation.permission]))
+      const { request } = await asker(shared.tenant, 'organization', grant)
+      const { body } = rightCall(operation)
+      const path = pathTo(operation, prefix, shared.tenant.named)
+      const answer = await request(operation.method, path, await body?.(shared.tenant))
+      expect(answer).toMatchObject({ status: 403, body: { code: 'missing_permission' } })
+      for (const name of rightCall(operation).also ?? []) expect(answer.body['fix']).toContain(name)
+    },
+  )
+
   it('the refused requests have changed nothing', async () => {
     const { tenant } = shared
     for (const { operation, prefix } of routes.filter(({ operation }) => operation.method === 'GET')) {

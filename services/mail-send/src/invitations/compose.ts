@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto'
 import type { CallerInbox } from '@restante/contracts/access'
 import type { InternalRequestOf } from '@restante/contracts/internal'
 import { type Address, compose, type DkimKeys, hasControlCharacter } from '@restante/mime'
-import { type AnsweredMessage, type ComposedMessage, display, safeThreading } from '../sending/content/message.ts'
+import {
+  type AnsweredMessage,
+  type ComposedMessage,
+  display,
+  extracted,
+  safeThreading,
+} from '../sending/content/message.ts'
 
 /** A mail about an event (calendar 14.2). */
 export type Invitation = InternalRequestOf<'mail-send.sendInvitation'>
@@ -63,13 +69,10 @@ export async function composeInvitation({
       labels: [],
       ...(threading?.inReplyTo !== undefined && { in_reply_to: threading.inReplyTo }),
       ...(threading && { references: threading.references }),
-      ...(Buffer.byteLength(text) <= EXTRACTED_BYTES && { extracted_text: text }),
+      ...extracted({ text }),
     },
   }
 }
-
-/** Larger texts are omitted from events; the mailbox then extracts them from the bodies itself. */
-const EXTRACTED_BYTES = 32 * 1024
 
 /** What the recipient has of a mail that this inbox no longer has. */
 function threadingWithout({ in_reply_to: id }: Invitation): { inReplyTo: string; references: string[] } | undefined {

@@ -1,18 +1,18 @@
-import type { Caller, CallerInbox } from '@restante/contracts/access'
+import type { CallerInbox } from '@restante/contracts/access'
 import type { InternalResponseOf } from '@restante/contracts/internal'
 import type { SentCopy } from '@restante/contracts/schemas'
-import { type Address, listNames, normalizeAddress, parseAddress } from '@restante/mime'
+import { type Address, normalizeAddress, parseAddress } from '@restante/mime'
 import { type Database, sql } from '@restante/service/database'
 import { ApiError } from '@restante/service/errors'
 import type { ServiceClient } from '@restante/service/http'
 import type { Logger } from '@restante/service/telemetry'
 import type { SendingDomain, SendingDomains } from '../domains/sending-domains.ts'
-import { listEntries } from '../lists/store.ts'
 import type { Acceptance, Terms } from '../sending/acceptance/acceptance.ts'
 import type { Quotas } from '../sending/acceptance/quotas.ts'
-import { recipientsBlocked, refusedRecipients, suspended } from '../sending/checks/refusals.ts'
+import { checkLists, type InboxCaller, inboxAsCaller, requireSending } from '../sending/checks/sending-inbox.ts'
 import type { AnsweredMessage } from '../sending/content/message.ts'
 import { readSource } from '../sending/content/source.ts'
+import { placeCopy } from '../sending/copies/place.ts'
 import { composeInvitation, type Invitation } from './compose.ts'
 
 export interface InvitationMailOptions {
@@ -26,13 +26,10 @@ export interface InvitationMailOptions {
 }
 
 type Outcome = InternalResponseOf<'mail-send.sendInvitation'>
-type Sender = Caller & { readonly inbox: CallerInbox }
 
 const FIND = sql<{ message_id: string; thread_id: string }, [inboxUid: string, messageId: string]>(
   'select message_id, thread_id from sends where inbox_uid = $1 and message_id = $2 and thread_id is not null',
 )
-/** Placing the copy lets the caller read its own write; the event does the same a moment later. */
-const PLACE_MS = 500
 
 /**
  * Sends mails about events as the inbox does: the same lists, suppressions and signatures. Limits of sends were applied when
@@ -55,7 +52,7 @@ export class InvitationMail {
     if (sent) return sent
     try {
       const copy = await this.#accept(invitation, sender, messageId)
-      await this.#place(copy)
+      await placeCopy(this.#options.mailIngest, copy, this.#options.log)
       return { outcome: 'sent', message_id: copy.message_id, thread_id: copy.thread_id }
     } catch (error) {
       // A call at the same time may have been faster.
@@ -71,17 +68,13 @@ export class InvitationMail {
     return found && { outcome: 'sent', ...found }
   }
 
-  /** The inbox itself: nobody's key sends what was asked for earlier. */
-  async #senderOf(inboxUid: string): Promise<Sender | undefined> {
+  async #senderOf(inboxUid: string): Promise<InboxCaller | undefined> {
     const { sender } = await this.#options.gateway.call('gateway.getSendingInbox', { inbox_uid: inboxUid })
-    if (!sender) return undefined
-    const { take_overs: _, inbox, ...organization } = sender
-    const credential = { id: inbox.uid, type: 'bearer', tier: 'inbox', app_connect: false, provisional: false } as const
-    return { ...organization, pod_id: inbox.pod_id, inbox, credential }
+    return sender && inboxAsCaller(sender)
   }
 
   /** @throws ApiError when it must not be sent. */
-  async #accept(invitation: Invitation, sender: Sender, messageId: string): Promise<SentCopy> {
+  async #accept(invitation: Invitation, sender: InboxCaller, messageId: string): Promise<SentCopy> {
     const { acceptance, domains, quotas } = this.#options
     const { inbox, organization_id: organizationId } = sender
     requireSending(sender)
@@ -89,7 +82,7 @@ export class InvitationMail {
     const address = normalizeAddress(to.address)
     const domain = await domains.of(inbox.address, organizationId, false)
     const dkim = await domain.dkim()
-    await this.#checkLists(sender, address)
+    await checkLists(this.#options.db, sender, inbox, [address])
     const answered = await this.#answered(invitation, sender)
     const composed = await composeInvitation({
       invitation,
@@ -107,15 +100,8 @@ export class InvitationMail {
     })
   }
 
-  async #checkLists({ organization_id, inbox, sending, credential }: Sender, address: string): Promise<void> {
-    const scope = { organizationId: organization_id, podId: inbox.pod_id, uid: inbox.uid }
-    const found = await listEntries.find(this.#options.db, 'send', scope, listNames(address))
-    const refused = refusedRecipients([address], sending, found)
-    if (refused.length > 0) throw recipientsBlocked(refused, { credential, inbox })
-  }
-
   /** The mail that it belongs to; undefined when there is none, or it is deleted. */
-  async #answered({ in_reply_to: id }: Invitation, sender: Sender): Promise<AnsweredMessage | undefined> {
+  async #answered({ in_reply_to: id }: Invitation, sender: InboxCaller): Promise<AnsweredMessage | undefined> {
     if (id === undefined) return undefined
     try {
       return await readSource(this.#options, sender, sender.inbox, id)
@@ -124,16 +110,9 @@ export class InvitationMail {
       throw error
     }
   }
-
-  async #place(copy: SentCopy): Promise<void> {
-    const { mailIngest, log } = this.#options
-    await mailIngest
-      .call('mail-ingest.placeSent', copy, PLACE_MS)
-      .catch((error: unknown) => log.warn({ err: error }, 'sent copy not placed synchronously, event will place it'))
-  }
 }
 
-function termsOf({ organization_id, inbox }: Sender, domain: SendingDomain): Omit<Terms, 'recipients' | 'quota'> {
+function termsOf({ organization_id, inbox }: InboxCaller, domain: SendingDomain): Omit<Terms, 'recipients' | 'quota'> {
   return {
     organizationId: organization_id,
     podId: inbox.pod_id,
@@ -143,12 +122,6 @@ function termsOf({ organization_id, inbox }: Sender, domain: SendingDomain): Omi
     senderDomain: domain.name,
     also: undefined,
   }
-}
-
-/** @throws ApiError 403 for a paused inbox or a suspended organization. */
-function requireSending({ inbox, sending }: Sender): void {
-  if (inbox.paused) throw new ApiError('inbox_paused')
-  if (sending === 'suspended') throw suspended()
 }
 
 /** @throws ApiError when the address cannot be mailed, or is the inbox itself. */

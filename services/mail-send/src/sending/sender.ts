@@ -3,14 +3,12 @@ import type { ForwardBody, ReplyAllBody, ReplyBody, SendBody, SendDraftBody } fr
 import type { SentMessage } from '@restante/contracts/resources'
 import type { SentCopy } from '@restante/contracts/schemas'
 import { LIMITS } from '@restante/contracts/vocabulary'
-import { type DkimKeys, listNames, normalizeAddress, type OpenImage, type OutgoingAttachment } from '@restante/mime'
+import { type DkimKeys, normalizeAddress, type OpenImage, type OutgoingAttachment } from '@restante/mime'
 import type { Database, Tx } from '@restante/service/database'
-import { ApiError } from '@restante/service/errors'
 import { BodyMemoryLimiter, type ServiceClient, type YieldSlot } from '@restante/service/http'
 import type { Logger } from '@restante/service/telemetry'
 import type { SendingDomain, SendingDomains } from '../domains/sending-domains.ts'
 import type { StoredFile } from '../files/store.ts'
-import { listEntries } from '../lists/store.ts'
 import type { Acceptance, Terms } from './acceptance/acceptance.ts'
 import {
   type Claim,
@@ -28,19 +26,13 @@ import {
   readAddresses,
   uniqueAddresses,
 } from './checks/recipients.ts'
-import {
-  noRecipients,
-  recipientsBlocked,
-  refusedRecipients,
-  suspended,
-  tooManyRecipients,
-  trackingNeedsHtml,
-  trackingNotPossible,
-} from './checks/refusals.ts'
+import { noRecipients, tooManyRecipients, trackingNeedsHtml, trackingNotPossible } from './checks/refusals.ts'
+import { checkLists, requireSending } from './checks/sending-inbox.ts'
 import { type AttachmentLoader, isRemote } from './content/attachments.ts'
 import { type AnsweredMessage, type ComposedMessage, composeMessage } from './content/message.ts'
 import { tooLargeToForward } from './content/rejections.ts'
 import { readSource } from './content/source.ts'
+import { placeCopy } from './copies/place.ts'
 
 /** A message that is sent as it is given, by operation. */
 export type MessageCommand =
@@ -109,9 +101,6 @@ interface Composition {
   /** Whether it tells of its opening. */
   readonly tracked: boolean
 }
-
-/** Placing the copy lets the caller read its own write; the event does the same a moment later. */
-const PLACE_MS = 500
 
 /** Accepts messages for delivery: every check in the order of mail 8.4, then one transaction that holds all of it. */
 export class Sender {
@@ -183,7 +172,7 @@ export class Sender {
     if (tracked) requireTracking(domain, html)
     const envelope = uniqueAddresses(recipients)
     const addresses = [...envelope.keys()]
-    await this.#checkLists(caller, inbox, addresses)
+    await checkLists(this.#options.db, caller, inbox, addresses)
     const quota = this.#options.quotas.of(caller, inbox, addresses)
     await quota.check(this.#options.db)
     // Mail to itself would arrive as a message that the inbox already has (mail 8.5).
@@ -211,7 +200,7 @@ export class Sender {
       }
       return this.#memory.process(bytes, accept, request.signal)
     })
-    await this.#place(copy, request.log)
+    await placeCopy(this.#options.mailIngest, copy, request.log)
     return { message_id: copy.message_id, thread_id: copy.thread_id }
   }
 
@@ -225,15 +214,7 @@ export class Sender {
   async #checkRights({ caller, inbox, confirmCaller }: SendRequest, addresses: readonly string[]): Promise<void> {
     const current = await confirmCaller()
     requireSending(current)
-    if (current.sending !== caller.sending) await this.#checkLists(current, inbox, addresses)
-  }
-
-  async #checkLists(caller: Caller, inbox: CallerInbox, addresses: readonly string[]): Promise<void> {
-    const names = [...new Set(addresses.flatMap(listNames))]
-    const scope = { organizationId: caller.organization_id, podId: inbox.pod_id, uid: inbox.uid }
-    const found = await listEntries.find(this.#options.db, 'send', scope, names)
-    const refused = refusedRecipients(addresses, caller.sending, found)
-    if (refused.length > 0) throw recipientsBlocked(refused, { credential: caller.credential, inbox })
+    if (current.sending !== caller.sending) await checkLists(this.#options.db, current, inbox, addresses)
   }
 
   /** What is forwarded, what the draft has, and what the request gives. */
@@ -277,18 +258,6 @@ export class Sender {
       ...(tracked && domain.trackingHost !== undefined && { tracking: { openImage, host: domain.trackingHost } }),
     })
   }
-
-  async #place(copy: SentCopy, log: Logger): Promise<void> {
-    await this.#options.mailIngest
-      .call('mail-ingest.placeSent', copy, PLACE_MS)
-      .catch((error: unknown) => log.warn({ err: error }, 'sent copy not placed synchronously, event will place it'))
-  }
-}
-
-/** @throws ApiError 403 for a paused inbox or a suspended organization. */
-function requireSending({ inbox, sending }: Caller): void {
-  if (inbox?.paused === true) throw new ApiError('inbox_paused')
-  if (sending === 'suspended') throw suspended()
 }
 
 /** @throws ApiError 422 where the opening of a message cannot be told (mail 15.4). */

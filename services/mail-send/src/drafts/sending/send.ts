@@ -11,6 +11,7 @@ import { requireInbox } from '@restante/service/identity'
 import type { Logger } from '@restante/service/telemetry'
 import { files, storedOf } from '../../files/store.ts'
 import { UnknownOutcomeError } from '../../sending/acceptance/idempotency.ts'
+import { inboxAsCaller } from '../../sending/checks/sending-inbox.ts'
 import type { MessageCommand, OpenedDraft, SendCommand, Sender } from '../../sending/sender.ts'
 import type { SendTimers } from '../../timers/kinds.ts'
 import { changeable } from '../state/changeable.ts'
@@ -155,15 +156,13 @@ export class DraftSender {
   }
 
   /**
-   * The inbox itself as the caller: no key sends a scheduled draft, so none limits what it may see.
+   * The inbox itself as the caller.
    * @returns undefined for a draft that ends with its inbox, or with a take-over that was confirmed (identity 5.1).
    */
   async #caller({ inbox_uid, take_overs }: DraftRow): Promise<Caller | undefined> {
     const { sender } = await this.#options.gateway.call('gateway.getSendingInbox', { inbox_uid })
     if (!sender || (take_overs < sender.take_overs && !sender.unverified)) return undefined
-    const { take_overs: _, inbox, ...organization } = sender
-    const credential = { id: inbox.uid, type: 'bearer', tier: 'inbox', app_connect: false, provisional: false } as const
-    return { ...organization, pod_id: inbox.pod_id, inbox, credential }
+    return inboxAsCaller(sender)
   }
 
   /**

@@ -183,7 +183,8 @@ function ownWords({ text, html }: { text?: string | undefined; html?: string | u
   return { ...(text !== undefined && { text }), ...(html !== undefined && { html }) }
 }
 
-function extracted({ text, html }: Bodies): Pick<SentCopy, 'extracted_text' | 'extracted_html'> {
+/** What the event of a message says of its text, unless that is too large. */
+export function extracted({ text, html }: Bodies): Pick<SentCopy, 'extracted_text' | 'extracted_html'> {
   if (Buffer.byteLength(text ?? '') + Buffer.byteLength(html ?? '') > EXTRACTED_BYTES) return {}
   // An event is measured as JSON, where a control character is six bytes.
   if (Buffer.byteLength(JSON.stringify([text, html])) > 2 * EXTRACTED_BYTES) return {}

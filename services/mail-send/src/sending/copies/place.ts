@@ -1,0 +1,13 @@
+import type { SentCopy } from '@restante/contracts/schemas'
+import type { ServiceClient } from '@restante/service/http'
+import type { Logger } from '@restante/service/telemetry'
+
+/** Placing the copy lets the caller read its own write; the event does the same a moment later. */
+const PLACE_MS = 500
+
+/** Has the mailbox show a message that was accepted; it will without this call, too. */
+export async function placeCopy(mailIngest: ServiceClient<'mail-send'>, copy: SentCopy, log: Logger): Promise<void> {
+  await mailIngest
+    .call('mail-ingest.placeSent', copy, PLACE_MS)
+    .catch((error: unknown) => log.warn({ err: error }, 'sent copy not placed synchronously, event will place it'))
+}
