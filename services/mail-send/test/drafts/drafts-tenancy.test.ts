@@ -3,7 +3,6 @@ import { type BlobStore, openBlobStore } from '@restante/blobs'
 import { Schedule } from '@restante/jobs'
 import { Outbox } from '@restante/messaging'
 import { deliverShuffled } from '@restante/messaging/testing'
-import { sql } from '@restante/service/database'
 import { createLogger } from '@restante/service/telemetry'
 import type { Tenancy } from '@restante/tenancy'
 import {
@@ -18,13 +17,13 @@ import { Sweeper } from '../../src/retention/sweeper.ts'
 import { openTenancy } from '../../src/tenancy/open-tenancy.ts'
 import type { SendTimers } from '../../src/timers/kinds.ts'
 import { type Fixture, inboxCaller, startWorld } from '../support/fixture.ts'
+import { purgeAll } from '../support/purging.ts'
 
 type SendingCaller = ReturnType<typeof inboxCaller>
 
 let fixture: Fixture
 let blobs: BlobStore
 let tenancy: Tenancy
-const makeDue = sql<never>("update deleted_scopes set due_at = now() - interval '1 second'")
 const log = createLogger({ service: 'test', level: 'silent' })
 
 beforeAll(async () => {
@@ -65,8 +64,7 @@ describe('drafts end', () => {
       { method: 'GET', path: '/drafts' },
     )
     expect(listed.body).toMatchObject({ count: 0 })
-    await fixture.db.query(makeDue)
-    await tenancy.purge()
+    await purgeAll(fixture, tenancy)
     expect(await countRows(fixture.db, 'drafts where inbox_uid = $1', inboxUid)).toBe(0)
     expect(await countRows(fixture.db, 'files where inbox_uid = $1', inboxUid)).toBe(0)
     expect([await timersOf(draft.id), await timersOf(kept.id)]).toEqual([0, 1])
@@ -79,8 +77,7 @@ describe('drafts end', () => {
     const caller = inboxCaller()
     const draft = await create(caller)
     await deliverShuffled(tenancy.consumer, 1, organizationDeletedEvent(caller.organization_id))
-    await fixture.db.query(makeDue)
-    await tenancy.purge()
+    await purgeAll(fixture, tenancy)
     expect(await countRows(fixture.db, 'drafts where organization_id = $1', caller.organization_id)).toBe(0)
     expect(await timersOf(draft.id)).toBe(0)
     expect(await blobs.exists(fileBlob(draft.file))).toBe(false)

@@ -23,11 +23,10 @@ import { listEntries } from '../../src/lists/store.ts'
 import { openTenancy } from '../../src/tenancy/open-tenancy.ts'
 import type { SendTimers } from '../../src/timers/kinds.ts'
 import { type Fixture, factOf, inboxCaller, startWorld } from '../support/fixture.ts'
+import { purgeAll } from '../support/purging.ts'
 
 type TenancyEvent = EventOf<(typeof topics)['tenancy']>
 type SendingCaller = ReturnType<typeof inboxCaller>
-
-const makeDue = sql<never>("update deleted_scopes set due_at = now() - interval '1 second'")
 
 /** Tombstones of one organization that have been due for an hour, and one of another that is due now. */
 const manyDeleted = sql<never, [large: string, small: string, count: number]>(`
@@ -58,10 +57,7 @@ async function deliver(seed: number, ...events: TenancyEvent[]): Promise<void> {
   await purge()
 }
 
-async function purge(): Promise<void> {
-  await fixture.db.query(makeDue)
-  await tenancy.purge()
-}
+const purge = () => purgeAll(fixture, tenancy)
 
 const deletionOf = ({ organization_id: organizationId, inbox }: SendingCaller) =>
   inboxDeletedEvent({ organizationId, podId: inbox.pod_id, inboxUid: inbox.uid, address: inbox.address })
@@ -323,12 +319,7 @@ describe('when an organization is deleted', () => {
     await factOf(fixture, (await send(caller, refused)).messageId, 'delivery.bounced')
     expect(await countRows(fixture.db, 'refusals where organization_id = $1', organizationId)).toBe(1)
     await deliver(seed, deletionOf(caller), organizationDeletedEvent(organizationId))
-    // The service purges, too: while it has the inbox, the organization is not finished and is taken up again.
-    const isPurged = async () => {
-      await purge()
-      return (await countRows(fixture.db, 'sends where organization_id = $1', organizationId)) === 0 || undefined
-    }
-    await waitFor(isPurged, { what: 'the purge', timeout: 15_000 })
+    await purge()
     expect(await countRows(fixture.db, 'idempotency_keys where organization_id = $1', organizationId)).toBe(0)
     expect(await countRows(fixture.db, 'list_entries where organization_id = $1', organizationId)).toBe(0)
     expect(await countRows(fixture.db, 'refusals where organization_id = $1', organizationId)).toBe(0)
