@@ -181,7 +181,7 @@ pod_read pod_create pod_update pod_delete
 calendar_read calendar_update
 calendar_event_read calendar_event_create calendar_event_update calendar_event_delete`
 
-/** A bearer key has no client_id: there it is a member that nobody knows, and ignored. Metadata of events is any JSON. */
+/** Bearer keys have no client_id, so theirs is ignored like any unknown member. The metadata of events is any JSON. */
 const NOBODYS = ['apiKeys.create client_id', 'calendarEvents.create metadata', 'calendarEvents.update metadata']
 
 const LETTERS: Readonly<Record<Tier, string>> = { organization: 'O', pod: 'P', inbox: 'I' }

@@ -43,8 +43,8 @@ export interface RequestContract {
   /** The rule of its `Idempotency-Key` header; false: it has none, and a sent one is ignored. */
   readonly idempotencyKey: IdempotencyKeyRule | false
   /**
-   * Whether a response has an `ETag` header, the `etag` of its document or of the event in it; `checked`: the request may
-   * have `If-Match` besides.
+   * Whether a response has an `ETag` header: the `etag` of its document, or of the event in it. With `checked` the request
+   * may also have an `If-Match` header.
    */
   readonly etag?: 'sent' | 'checked'
   /** Largest accepted body in bytes, and how its excess is answered. */

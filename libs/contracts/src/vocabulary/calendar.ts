@@ -26,6 +26,9 @@ export type EventSource = (typeof EVENT_SOURCES)[number]
 export const EDIT_MODES = ['single', 'future'] as const
 export type EditMode = (typeof EDIT_MODES)[number]
 
+/** Types of files that a received mail may bring an invitation in (calendar 15). */
+export const CALENDAR_FILE_TYPES: readonly string[] = ['text/calendar', 'application/ics']
+
 const DAY = 24 * 60 * 60 * 1_000
 
 /** Limits of calendars (calendar 18). Sizes are bytes of UTF-8, lengths are characters, times are milliseconds. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { topics } from '@restante/contracts/events'
+import { sweepAll } from '@restante/service/database'
 import {
   countRows,
   inboxDeletedEvent,
@@ -9,7 +10,7 @@ import {
   waitFor,
 } from '@restante/testkit'
 import { admitSignUp } from '../../src/apps/sign-ups.ts'
-import { sweepExpired } from '../../src/tenancy/sweeper.ts'
+import { SWEEPS } from '../../src/tenancy/sweeper.ts'
 import { INBOX_TABLES, ORGANIZATION_TABLES } from '../../src/tenancy/tables.ts'
 import { type AppsSigninFixture, startAppsSignin, type TestApp } from '../support/fixture.ts'
 import { fillTables, rowsWhere } from '../support/rows.ts'
@@ -207,7 +208,7 @@ describe('the sweep of what has expired', () => {
       "insert into apps (id, kind, client_id) values ($1, 'open', 'https://unused.example/')",
       open,
     )
-    await sweepExpired(fixture.db, new AbortController().signal)
+    await sweepAll(fixture.db, SWEEPS, new AbortController().signal)
     expect(await rowsOf(over)).toEqual({})
     expect(await rowsOf(live)).toEqual(everywhere)
     expect(await countRows(fixture.db, 'exchange_counts')).toBe(1)

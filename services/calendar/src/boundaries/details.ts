@@ -19,7 +19,7 @@ const SNAPSHOTS = sql<Pick<BegunDateRow, 'slot' | 'snapshot'>, Wanted>(
   `select slot, snapshot from begun_dates where inbox_uid = $1 and event_id = $2 and slot = any($3::text[])`,
 )
 
-/** What is told of the dates that are due, and of no others: an event can have hundreds of edits of 100 KB. */
+/** Reads the texts and snapshots of the dates that are due, and of no others: an event can have hundreds of edits of 100 KB. */
 export async function loadDetails(
   tx: Tx,
   state: EventState,

@@ -1,5 +1,4 @@
-import { CALENDAR_LIMITS } from '@restante/contracts/vocabulary'
-import { type CalendarDate, datesBetween } from '../dates/index.ts'
+import { type CalendarDate, datesBetween, isTooLate } from '../dates/index.ts'
 import type { BegunDateRow, EventState } from '../model/rows.ts'
 
 /** Dates that one transaction takes on; after a long downtime there may be more. */
@@ -35,8 +34,4 @@ export function dueOf(state: EventState, now: Date): Due {
   }
   const ended = state.begun.filter((row) => row.state === 'running' && row.end_at <= now)
   return { started, skipped, ended: ended.sort((a, b) => a.end_at.getTime() - b.end_at.getTime()), more }
-}
-
-function isTooLate({ start_at, end_at }: CalendarDate, now: Date): boolean {
-  return end_at <= now && now.getTime() - start_at.getTime() > CALENDAR_LIMITS.overdue
 }

@@ -1,5 +1,5 @@
 import type { CalendarEvent } from '@restante/contracts/resources'
-import { type CalendarDate, endOf } from '../dates/index.ts'
+import { begunRow, type CalendarDate, endOf } from '../dates/index.ts'
 import { boundaryInstant, dateDocument, forBoundary } from '../documents/index.ts'
 import { datedId } from '../model/dated-id.ts'
 import type { BegunDateRow, EventState } from '../model/rows.ts'
@@ -52,24 +52,8 @@ function beginning(
   date: CalendarDate,
   { address, as }: { readonly address: string; readonly as: BegunDateRow['state'] },
 ): BegunDateRow {
-  const { id: event_id, inbox_uid, organization_id } = state.event
-  const { slot, all_day, start, timezone, duration_mode, duration_value, start_at, end_at, status } = date
-  return {
-    event_id,
-    slot,
-    inbox_uid,
-    organization_id,
-    all_day,
-    start,
-    timezone,
-    duration_mode,
-    duration_value,
-    start_at,
-    end_at,
-    status,
-    state: as,
-    snapshot: as === 'skipped' ? null : forBoundary(dateDocument(state, date, { address, etag: false })),
-  }
+  const snapshot = as === 'skipped' ? null : forBoundary(dateDocument(state, date, { address, etag: false }))
+  return begunRow(state.event, date, { state: as, snapshot })
 }
 
 function startOf(date: BegunDateRow): Boundary {

@@ -36,9 +36,9 @@ export interface ZoneDataOptions {
 }
 
 /**
- * When a release brings other time zone data, or takes it back, the instants that lie in the future are computed anew, once
- * and in the background, and no event tells of it (calendar 4). Dates that have begun stay as they ran. The one timer stays,
- * as the mark of the data that was applied last.
+ * Computes the instants of the future again when the time zone data is another one, after an update or a rollback
+ * (calendar 4). It happens once, in the background, and raises no event. Dates that have begun stay as they ran. The only
+ * timer of this kind is never deleted: it records which data was applied last.
  */
 export class ZoneData implements Component {
   readonly name = 'zone-data'

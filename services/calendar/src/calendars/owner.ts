@@ -4,7 +4,7 @@ import { ApiError, notFound } from '@restante/service/errors'
 import { requireInbox } from '@restante/service/identity'
 import { holdScopes } from '@restante/tenancy'
 import type { CalendarOwner } from '../store/index.ts'
-import { requireCurrent } from '../take-overs/store.ts'
+import { takeOvers } from '../take-overs/table.ts'
 
 /** The calendar that a request is about. @throws ApiError 404 where the caller names no inbox. */
 export function ownerOf(caller: Caller): CalendarOwner {
@@ -25,6 +25,6 @@ export async function holdCalendar(tx: Tx, caller: Caller, isMailed = false): Pr
   if (!(await holdScopes(tx, [owner.inboxUid, owner.podId, owner.organizationId]))) {
     throw isMailed ? new ApiError('calendar_inbox_required') : notFound('Inbox')
   }
-  await requireCurrent(tx, caller)
+  await takeOvers.requireCurrent(tx, caller)
   return owner
 }

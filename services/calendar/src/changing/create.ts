@@ -7,6 +7,7 @@ import { requireInbox } from '@restante/service/identity'
 import { holdCalendar } from '../calendars/owner.ts'
 import { eventDocument } from '../documents/index.ts'
 import { addCreateKey, type CreateKey, findCreateKey, loadState, timezoneOf } from '../store/index.ts'
+import { KeyTakenError } from './key-taken.ts'
 import { hashOfBody, readNewEvent } from './rules/new-fields.ts'
 import { addressesOf, type ChangingDeps, causeOf, mailChange } from './run-change.ts'
 import { createEvent as storeEvent } from './writes.ts'
@@ -57,11 +58,6 @@ export async function createEvent(deps: ChangingDeps, caller: Caller, body: Crea
 function chargeIdOf(caller: Caller, clientId: string | undefined, hash: Uint8Array): string {
   const of = [requireInbox(caller).uid, caller.take_overs ?? 0, clientId, Buffer.from(hash).toString('hex')]
   return hashedUuid(`create ${of.join(' ')}`)
-}
-
-/** A concurrent request has created an event with the same `client_id`; the transaction must not commit. */
-class KeyTakenError extends Error {
-  override readonly name = 'KeyTakenError'
 }
 
 function placeOf(caller: Caller) {

@@ -10,6 +10,7 @@ import { etagOfDate, etagOfEvent, requireMatch } from '../documents/index.ts'
 import type { EventState } from '../model/rows.ts'
 import { addDeletion, findDeletion } from '../store/index.ts'
 import { referenceOf, requireDate } from './find-date.ts'
+import { KeyTakenError } from './key-taken.ts'
 import { readMode } from './rules/date-change.ts'
 import { requireRemovable } from './rules/phase.ts'
 import {
@@ -79,11 +80,6 @@ function chargeIdOf({ caller, operationId, slot, key, isNamed, request }: Deleti
   return isOnce ? hashedUuid(`delete ${caller.organization_id} ${key} ${request}`) : operationId
 }
 
-/** Another request has used the key; the transaction must not commit. */
-class KeyTakenError extends Error {
-  override readonly name = 'KeyTakenError'
-}
-
 function isGone(error: unknown): boolean {
   return error instanceof KeyTakenError || (error instanceof ApiError && (error.status === 404 || error.status === 410))
 }
@@ -131,7 +127,7 @@ function wholeDeletion(
   return {
     recipients: isSent ? addressesOf(caller, state.event.attendees) : [],
     async write(tx) {
-      // Who was invited is forgotten with the event.
+      // The list of those who were invited is deleted with the event.
       if (isSent) await mailChange(tx, deps, caller, { kind: 'deleted', before: state }, cause.at)
       await deleteStored(tx, deps, state, cause)
       return remember(tx, deleting, { deletion_id: operationId })

@@ -1,12 +1,9 @@
 import type { Tx } from '@restante/service/database'
-import { dateAt } from '../dates/index.ts'
-import { dateDocument, eventDocument } from '../documents/index.ts'
-import { tellChange } from '../events/index.ts'
 import type { EventState } from '../model/rows.ts'
 import { saveState } from '../store/index.ts'
 import { scheduleBoundary } from '../timers/boundary.ts'
 import { editDates as edited, type SingleEdit } from './transitions/index.ts'
-import type { WriteDeps } from './writes.ts'
+import { tellEdit, type WriteDeps } from './writes.ts'
 
 export type { SingleEdit } from './transitions/index.ts'
 
@@ -26,15 +23,6 @@ export async function editDates(
   const after = edited(before, changes)
   await saveState(tx, before, after)
   await scheduleBoundary(tx, deps.timers, after, first.cause.at)
-  const known = new Set(before.edits.map(({ slot }) => slot))
-  for (const { edit, cause } of changes) {
-    const { operationId: id, at, address } = cause
-    const isFirst = !known.has(edit.slot) && edit.isToldAsChange !== true
-    const options = { address, etag: false }
-    const date = dateAt(after, edit.slot)
-    const document = date === undefined ? eventDocument(after, options) : dateDocument(after, date, options)
-    const type = isFirst ? 'calendar.event.created' : 'calendar.event.updated'
-    await tellChange(tx, deps.outbox, type, { event: after.event, address, document, id, at })
-  }
+  for (const { edit, cause } of changes) await tellEdit(tx, deps, { before, after }, edit, cause)
   return after
 }

@@ -88,10 +88,21 @@ export async function editDate(
 ): Promise<EventState> {
   await saveState(tx, before, after)
   await scheduleBoundary(tx, deps.timers, after, cause.at)
+  await tellEdit(tx, deps, { before, after }, edit, cause)
+  return after
+}
+
+/** Tells of the edit of a date, of its first one as of something new (calendar 17). */
+export async function tellEdit(
+  tx: Tx,
+  deps: WriteDeps,
+  { before, after }: { readonly before: EventState; readonly after: EventState },
+  edit: DateEdit,
+  cause: Cause,
+): Promise<void> {
   const isNew = edit.mode === 'single' && !before.edits.some(({ slot }) => slot === edit.slot)
   const isFirst = isNew && edit.isToldAsChange !== true
   await tell(tx, deps, isFirst ? 'calendar.event.created' : 'calendar.event.updated', after, cause, edit)
-  return after
 }
 
 /**

@@ -1,5 +1,6 @@
+import { CALENDAR_LIMITS } from '@restante/contracts/vocabulary'
 import { DAY_SECONDS, type WallTime, Zone } from '@restante/recurrence'
-import type { EventState } from '../model/rows.ts'
+import type { EditRow, EventRow, EventState } from '../model/rows.ts'
 import { Composer } from './compose.ts'
 import type { CalendarDate } from './date.ts'
 import { isGoverned, producedSlot, wasRemoved } from './membership.ts'
@@ -89,10 +90,15 @@ function firstWall(state: EventState, zone: Zone, window: DateWindow): WallTime 
 function firstReaching({ event, edits }: EventState, zone: Zone, { after, includeOverlapping }: DateWindow): WallTime {
   const wall = zone.wallTimeOf(Math.floor(after.getTime() / 1_000)) - MOST_SKIPPED
   if (!includeOverlapping) return wall
-  const unit = event.all_day ? DAY_SECONDS : 1 / 1_000
+  return wall - longestOf(event, edits)
+}
+
+/** No date of a series is longer; in seconds. */
+export function longestOf({ all_day, duration_value, rdates }: EventRow, edits: readonly EditRow[]): number {
+  const unit = all_day ? DAY_SECONDS : 1 / 1_000
   const lengths = edits.map(({ fields }) => (fields.duration_value ?? 0) * unit)
-  const added = event.rdates.length > 0 ? 31 * DAY_SECONDS : 0
-  return wall - Math.max(event.duration_value * unit, added, ...lengths)
+  const added = rdates.length > 0 ? CALENDAR_LIMITS.length.date / 1_000 : 0
+  return Math.max(duration_value * unit, added, ...lengths)
 }
 
 function isWithin(

@@ -1,6 +1,6 @@
-import { DAY_SECONDS, Zone } from '@restante/recurrence'
+import { Zone } from '@restante/recurrence'
 import type { EditRow, EventRow, EventState } from '../model/rows.ts'
-import { datesBetween, MOST_SKIPPED } from './between.ts'
+import { datesBetween, longestOf, MOST_SKIPPED } from './between.ts'
 import { Slots } from './slots.ts'
 import { dateOf } from './times/schedule.ts'
 import { textOf } from './times/wall.ts'
@@ -40,11 +40,7 @@ export function lastEndOf(event: EventRow, edits: readonly EditRow[] = []): Date
   if (event.kind === 'single') return event.end_at
   const last = Slots.of(event).last()
   if (last === undefined) return null
-  const unit = event.all_day ? DAY_SECONDS : 1 / 1_000
-  const lengths = edits.map(({ fields }) => (fields.duration_value ?? 0) * unit)
-  const added = event.rdates.length > 0 ? 31 * DAY_SECONDS : 0
-  const most = Math.max(event.duration_value * unit, added, ...lengths)
-  const instant = Zone.of(event.timezone).instantOf(Math.max(last, -1e11)) + most + MOST_SKIPPED
+  const instant = Zone.of(event.timezone).instantOf(Math.max(last, -1e11)) + longestOf(event, edits) + MOST_SKIPPED
   const moved = edits.map(({ end_at }) => end_at?.getTime() ?? 0)
   return new Date(Math.min(Math.max(dateOf(instant).getTime(), ...moved), END.getTime()))
 }

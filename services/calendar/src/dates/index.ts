@@ -1,4 +1,5 @@
 export { isZoneName } from '@restante/recurrence'
+export { begunRow, isTooLate } from './begun.ts'
 export { byStart, type DateWindow, datesBetween } from './between.ts'
 export { firstSlotAfter, lastEndOf, lastSlotOf, nextBoundary } from './boundaries.ts'
 export type { CalendarDate } from './date.ts'

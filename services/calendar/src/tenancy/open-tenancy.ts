@@ -6,7 +6,7 @@ import type { InternalHandlers } from '@restante/service/http'
 import type { Logger } from '@restante/service/telemetry'
 import { holdScopes, listInboxes, Tenancy } from '@restante/tenancy'
 import { applyAccess } from '../access/store.ts'
-import { recordTakeOver } from '../take-overs/store.ts'
+import { takeOvers } from '../take-overs/table.ts'
 import type { CalendarTimers } from '../timers/kinds.ts'
 import { heldInboxes } from './held-inboxes.ts'
 import { calendarPurge } from './purge.ts'
@@ -39,7 +39,7 @@ export function openTenancy({ kafka, db, log, timers }: OpenTenancyOptions): Ten
       'organization.taken_over': {
         effect: async (tx, { payload }) => {
           if (!payload.verified) return
-          await recordTakeOver(tx, payload.organization_id, payload.take_overs)
+          await takeOvers.record(tx, payload.organization_id, payload.take_overs)
           await deleteEarlier(tx, timers, payload)
         },
       },

@@ -1,6 +1,6 @@
 import type { Schedule } from '@restante/jobs'
 import { type Statement, sql, type Tx } from '@restante/service/database'
-import type { BatchOutcome, PurgeInBatches } from '@restante/tenancy'
+import { type BatchOutcome, deleteRows, type PurgeInBatches, type RowDeletion, rowDeletion } from '@restante/tenancy'
 import type { CalendarTimers } from '../timers/kinds.ts'
 import { INBOX_TABLES, ORGANIZATION_TABLES } from './tables.ts'
 
@@ -11,10 +11,8 @@ const BATCH = 1_000
 /** Events per transaction: each may have hundreds of edits, which go with it. */
 const EVENTS = 100
 
-type Deletion = Statement<{ deleted: number }, [id: string, rows: number]>
-
-const OF_INBOX = INBOX_TABLES.map((table) => deletion(table, 'inbox_uid'))
-const OF_ORGANIZATION = ORGANIZATION_TABLES.map((table) => deletion(table, 'organization_id'))
+const OF_INBOX = INBOX_TABLES.map((table) => rowDeletion(table, 'inbox_uid'))
+const OF_ORGANIZATION = ORGANIZATION_TABLES.map((table) => rowDeletion(table, 'organization_id'))
 const EVENTS_OF_INBOX = eventsOf('inbox_uid')
 const EVENTS_OF_ORGANIZATION = eventsOf('organization_id')
 
@@ -29,30 +27,18 @@ export function calendarPurge(timers: Schedule<CalendarTimers>): PurgeInBatches 
 async function deleteBatches(
   tx: Tx,
   timers: Schedule<CalendarTimers>,
-  [events, others]: readonly [typeof EVENTS_OF_INBOX, readonly Deletion[]],
+  [events, others]: readonly [typeof EVENTS_OF_INBOX, readonly RowDeletion[]],
   id: string,
 ): Promise<BatchOutcome> {
   const ids = (await tx.query(events, id, EVENTS)).map((event) => event.id)
   // A timer whose attempt is just being concluded finds no event.
   await timers.cancelIdle(tx, 'boundary', ids)
-  let more = ids.length === EVENTS
-  for (const statement of others) {
-    const [row] = await tx.query(statement, id, BATCH)
-    if (row?.deleted === BATCH) more = true
-  }
-  return more ? 'more' : 'ended'
+  const more = await deleteRows(tx, others, id, BATCH)
+  return more || ids.length === EVENTS ? 'more' : 'ended'
 }
 
 function eventsOf(column: Owner): Statement<{ id: string }, [id: string, rows: number]> {
   return sql(
     `delete from events where id in (select id from events where ${column} = $1 limit $2 for update) returning id`,
-  )
-}
-
-function deletion(table: string, column: Owner): Deletion {
-  return sql(
-    `with gone as (
-       delete from ${table} where ctid = any(array(select ctid from ${table} where ${column} = $1 limit $2)) returning 1)
-     select count(*)::int as deleted from gone`,
   )
 }

@@ -1,7 +1,8 @@
+import { sweepAll } from '@restante/service/database'
 import { datedId } from '../../src/model/dated-id.ts'
 import { getEvent } from '../../src/reading/get-event.ts'
 import { loadState } from '../../src/store/index.ts'
-import { sweepExpired } from '../../src/tenancy/sweeper.ts'
+import { SWEEPS } from '../../src/tenancy/sweeper.ts'
 import { CalendarRows, DAY, testInbox } from '../reading/rows.ts'
 
 const SLOT = '2026-03-03T09:00:00'
@@ -13,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => rows.stop())
 
-const sweep = () => sweepExpired(rows.db, new AbortController().signal)
+const sweep = () => sweepAll(rows.db, SWEEPS, new AbortController().signal)
 const ago = (days: number) => new Date(Date.now() - days * DAY)
 const inbox = testInbox()
 const daily = () =>

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { topics } from '@restante/contracts/events'
 import { deliverOnce, deliverTwiceAndSwapped } from '@restante/messaging/testing'
+import { sweepAll } from '@restante/service/database'
 import {
   countRows,
   inboxDeletedEvent,
@@ -10,9 +11,9 @@ import {
   queryRows,
 } from '@restante/testkit'
 import { hasCalendarAccess } from '../../src/access/store.ts'
-import { requireCurrent } from '../../src/take-overs/store.ts'
+import { takeOvers } from '../../src/take-overs/table.ts'
 import { heldInboxes } from '../../src/tenancy/held-inboxes.ts'
-import { sweepExpired } from '../../src/tenancy/sweeper.ts'
+import { SWEEPS } from '../../src/tenancy/sweeper.ts'
 import { ORGANIZATION_TABLES } from '../../src/tenancy/tables.ts'
 import { Calendars, TABLES } from './calendars.ts'
 
@@ -157,7 +158,7 @@ describe('a take-over', () => {
     await deliverOnce(calendars.tenancy.consumer, takenOver(organization_id, true, 2))
     const asks = (take_overs?: number) =>
       calendars.db.transaction((tx) =>
-        requireCurrent(tx, { organization_id, ...(take_overs !== undefined && { take_overs }) }),
+        takeOvers.requireCurrent(tx, { organization_id, ...(take_overs !== undefined && { take_overs }) }),
       )
     await expect(asks()).rejects.toMatchObject({ code: 'unknown_api_key' })
     await expect(asks(1)).rejects.toMatchObject({ code: 'unknown_api_key' })
@@ -169,7 +170,7 @@ describe('what has expired', () => {
   it('is deleted: dates a month after their end or cancellation, answers of deletions; no date that still runs', async () => {
     const inbox = inboxScope()
     await calendars.fill(inbox)
-    const sweep = () => sweepExpired(calendars.db, new AbortController().signal)
+    const sweep = () => sweepAll(calendars.db, SWEEPS, new AbortController().signal)
     const age = async (days: number, state = 'ended') => {
       const then = `now() - interval '${days} days'`
       await queryRows(

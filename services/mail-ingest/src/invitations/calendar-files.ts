@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import { BlobNotFoundError } from '@restante/blobs'
 import type { InternalRequestOf, InternalResponseOf } from '@restante/contracts/internal'
-import { CALENDAR_LIMITS } from '@restante/contracts/vocabulary'
+import { CALENDAR_FILE_TYPES, CALENDAR_LIMITS } from '@restante/contracts/vocabulary'
 import { deletedAmong } from '@restante/tenancy'
 import { attachedFile, type FileSource } from '../files/stored-file.ts'
 import type { MessageRow, StoredAttachment } from '../mailbox/rows.ts'
@@ -11,7 +11,6 @@ import { store } from '../mailbox/store.ts'
 type Request = InternalRequestOf<'mail-ingest.getCalendarFiles'>
 type Response = InternalResponseOf<'mail-ingest.getCalendarFiles'>
 
-const CALENDAR_TYPES = ['text/calendar', 'application/ics']
 /** A mail with more has not one calendar file, whatever is in them (calendar 15). */
 const MOST_FILES = 8
 
@@ -48,7 +47,7 @@ export async function calendarFiles(source: FileSource, { inbox_uid, message_id 
 }
 
 function isCalendar({ content_type }: StoredAttachment): boolean {
-  return CALENDAR_TYPES.includes(content_type.toLowerCase())
+  return CALENDAR_FILE_TYPES.includes(content_type.toLowerCase())
 }
 
 /** @returns undefined when the message was deleted in the meantime. */

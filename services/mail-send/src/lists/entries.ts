@@ -6,7 +6,7 @@ import type { Database, Tx } from '@restante/service/database'
 import { ApiError, invalid, notFound } from '@restante/service/errors'
 import { scopeFilter } from '@restante/service/identity'
 import { deletedAmong, holdScopes } from '@restante/tenancy'
-import { requireCurrent } from '../take-overs/store.ts'
+import { takeOvers } from '../take-overs/table.ts'
 import { changedEvent, deletedEvent, listsTopic } from './events.ts'
 import { pathOf } from './path.ts'
 import { type EntryRow, type EntryScope, type List, listEntries } from './store.ts'
@@ -49,7 +49,7 @@ export async function createEntry(
   if (name === undefined) throw invalid(['entry'], 'Expected an address such as user@example.com, or a domain')
   const list = listOf(caller, named)
   return db.transaction(async (tx) => {
-    await requireCurrent(tx, caller)
+    await takeOvers.requireCurrent(tx, caller)
     await requireLiving(tx, list)
     await listEntries.lockName(tx, list.scope_id, name.entry)
     const existing = await listEntries.lock(tx, list, name.entry)
@@ -83,7 +83,7 @@ export async function deleteEntry(
 ): Promise<void> {
   requireVerified(caller, named, 'list_entry_delete')
   await db.transaction(async (tx) => {
-    await requireCurrent(tx, caller)
+    await takeOvers.requireCurrent(tx, caller)
     const row = found(await listEntries.lock(tx, listOf(caller, named), nameIn(entry)))
     if (row.read_only) {
       throw new ApiError('cannot_delete', {

@@ -11,7 +11,7 @@ import { fileBlob } from '../files/store.ts'
 import { FORGET_CHARGES } from '../invitations/charges.ts'
 import { FORGET_REPUTATIONS } from '../reputation/counts.ts'
 import { FORGET_RAMPS } from '../sending/acceptance/new-recipients.ts'
-import { FORGET_TAKE_OVERS } from '../take-overs/store.ts'
+import { takeOvers } from '../take-overs/table.ts'
 
 /** How long the bytes of a finished message are kept: as long as the event that names them may still be read. */
 const CONTENT_SECONDS = LIMITS.retention.topic / 1_000
@@ -71,7 +71,8 @@ const DELETE_OLD = [
   FORGET_REFUSALS,
   FORGET_POLICIES,
   FORGET_WARM_UP_COUNTS,
-  FORGET_TAKE_OVERS,
+  `delete from take_overs where organization_id in (
+    select organization_id from take_overs where ${takeOvers.isOld} limit $1) returning 1 as one`,
   FORGET_CHARGES,
   ...FORGET_RAMPS,
   ...FORGET_REPUTATIONS,

@@ -6,7 +6,7 @@ import type { Logger } from '@restante/service/telemetry'
 import { Tenancy } from '@restante/tenancy'
 import { deleteEarlierDrafts } from '../drafts/state/take-over.ts'
 import { deleteEarlierEntries } from '../lists/entries.ts'
-import { recordTakeOver } from '../take-overs/store.ts'
+import { takeOvers } from '../take-overs/table.ts'
 import type { SendTimers } from '../timers/kinds.ts'
 import { SendPurge } from './purge.ts'
 
@@ -31,7 +31,7 @@ export function openTenancy({ kafka, db, log, outbox, blobs, timers }: OpenTenan
       'organization.taken_over': {
         effect: async (tx, { payload }) => {
           if (!payload.verified) return
-          await recordTakeOver(tx, payload.organization_id, payload.take_overs)
+          await takeOvers.record(tx, payload.organization_id, payload.take_overs)
           await deleteEarlierEntries(tx, outbox, payload)
           await deleteEarlierDrafts(tx, { outbox, timers }, payload)
         },

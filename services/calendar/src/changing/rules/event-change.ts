@@ -8,8 +8,8 @@ import { textOrNull } from './new-fields.ts'
 
 /**
  * Reads the change of a one-off or series (calendar 6).
- * @throws ApiError 400; 409 `event_in_progress` for a series with edited dates that shall be a one-off; 409 for a rule with
- * too many dates, or none.
+ * @throws ApiError 400; 409 `event_in_progress` when a series with edited dates would become a one-off; 409 for a rule
+ * with too many dates, or none.
  */
 export function readEventChange(body: UpdateEventBody, state: EventState): EventChange {
   const { event } = state

@@ -1,5 +1,4 @@
-import { CALENDAR_LIMITS } from '@restante/contracts/vocabulary'
-import { datesBetween } from '../../dates/index.ts'
+import { datesBetween, isTooLate } from '../../dates/index.ts'
 import type { EventState } from '../../model/rows.ts'
 
 /**
@@ -9,9 +8,9 @@ import type { EventState } from '../../model/rows.ts'
  */
 export function isStarting(state: EventState, now: Date, concerns: (slot: string) => boolean = () => true): boolean {
   const window = { after: state.event.seen_until, before: new Date(now.getTime() + 1), includeOverlapping: true }
-  for (const { slot, begun, status, start_at, end_at } of datesBetween(state, window)) {
-    const isTooLate = end_at <= now && now.getTime() - start_at.getTime() > CALENDAR_LIMITS.overdue
-    if (concerns(slot) && begun === undefined && status !== 'cancelled' && !isTooLate) return true
+  for (const date of datesBetween(state, window)) {
+    const isOpen = date.begun === undefined && date.status !== 'cancelled'
+    if (isOpen && concerns(date.slot) && !isTooLate(date, now)) return true
   }
   return false
 }

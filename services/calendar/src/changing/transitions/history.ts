@@ -1,5 +1,5 @@
 import { CALENDAR_LIMITS } from '@restante/contracts/vocabulary'
-import { type CalendarDate, datesBetween, firstSlotAfter, shiftSlot } from '../../dates/index.ts'
+import { begunRow, datesBetween, firstSlotAfter, shiftSlot } from '../../dates/index.ts'
 import type { BegunDateRow, EventRow, EventState } from '../../model/rows.ts'
 
 /** No slot is later. */
@@ -70,24 +70,9 @@ export function begunUntil(state: EventState, { isOtherSlots, at }: Retiming): r
     includeOverlapping: true,
   })) {
     // One that is cancelled while it would run has no record.
-    if (date.begun === undefined && (isOtherSlots || date.end_at <= at)) over.push(skipped(state.event, date))
+    if (date.begun === undefined && (isOtherSlots || date.end_at <= at)) {
+      over.push(begunRow(state.event, date, { state: 'skipped', snapshot: null }))
+    }
   }
   return over.length === 0 ? state.begun : [...state.begun, ...over]
-}
-
-function skipped({ id, inbox_uid, organization_id }: EventRow, date: CalendarDate): BegunDateRow {
-  const { slot, all_day, start, timezone, duration_mode, duration_value, start_at, end_at, status } = date
-  const schedule = { all_day, start, timezone, duration_mode, duration_value }
-  return {
-    ...schedule,
-    event_id: id,
-    slot,
-    inbox_uid,
-    organization_id,
-    start_at,
-    end_at,
-    status,
-    state: 'skipped',
-    snapshot: null,
-  }
 }

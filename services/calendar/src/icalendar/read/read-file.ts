@@ -38,7 +38,7 @@ export interface ReadEvent {
   readonly end: ReadTime | undefined
   /** ISO 8601, in place of the end. */
   readonly duration: string | undefined
-  /** RRULE as RFC 5545 writes it; UNTIL has any form that programs write. */
+  /** RRULE of RFC 5545. Its UNTIL may be a day or a time without a zone, as some programs write it. */
   readonly rule: string | undefined
   readonly exdates: readonly ReadTime[]
   readonly rdates: readonly (ReadTime | ReadPeriod)[]

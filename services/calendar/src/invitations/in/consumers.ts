@@ -1,12 +1,11 @@
 import { topics } from '@restante/contracts/events'
 import type { Attachment } from '@restante/contracts/resources'
-import { restrictedAmong } from '@restante/contracts/vocabulary'
+import { CALENDAR_FILE_TYPES, restrictedAmong } from '@restante/contracts/vocabulary'
 import type { Schedule } from '@restante/jobs'
 import { Consumer, type Kafka } from '@restante/messaging'
 import type { Database, Tx } from '@restante/service/database'
 import type { CalendarTimers } from '../../timers/kinds.ts'
 
-const CALENDAR_TYPES = ['text/calendar', 'application/ics']
 /** Labels that keep an invitation from the calendar (calendar 15). */
 const KEEPING_OUT = ['spam', 'blocked', 'unauthenticated']
 
@@ -53,5 +52,5 @@ export function isKeptOut(labels: readonly string[]): boolean {
 }
 
 function isCalendar({ content_type }: Attachment): boolean {
-  return content_type !== undefined && CALENDAR_TYPES.includes(content_type.toLowerCase())
+  return content_type !== undefined && CALENDAR_FILE_TYPES.includes(content_type.toLowerCase())
 }

@@ -9,7 +9,7 @@ import { hasCalendarAccess } from '../../access/store.ts'
 import { tellApplied } from '../../events/index.ts'
 import type { CalendarReader, ReadFile } from '../../icalendar/read/index.ts'
 import { timezoneOf } from '../../store/index.ts'
-import { requireCurrent } from '../../take-overs/store.ts'
+import { takeOvers } from '../../take-overs/table.ts'
 import type { CalendarTimers } from '../../timers/kinds.ts'
 import { applyCancel } from './cancel.ts'
 import { isKeptOut } from './consumers.ts'
@@ -134,7 +134,7 @@ async function apply(
   const { organization_id: organizationId, take_overs, inbox } = sender
   const { uid: inboxUid, pod_id: podId, address, created_at } = inbox
   if (!(await holdScopes(tx, [inboxUid, podId, organizationId]))) return { ignored: 'unknown_event' }
-  await requireCurrent(tx, { organization_id: organizationId, take_overs })
+  await takeOvers.requireCurrent(tx, { organization_id: organizationId, take_overs })
   if (!(await hasCalendarAccess(tx, organizationId))) return { ignored: 'invalid' }
   const createdAt = created_at === undefined ? undefined : new Date(created_at)
   const owner = { organizationId, podId, inboxUid, address, createdAt }

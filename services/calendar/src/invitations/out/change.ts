@@ -63,7 +63,7 @@ export interface PlannedMail {
   readonly method: 'REQUEST' | 'CANCEL' | 'REPLY'
   /** The calendar object. */
   readonly calendar: string
-  /** Only whoever was invited before gets it. */
+  /** Whether it is sent only if its recipient was invited before. */
   readonly only_invited: boolean
   /** Of an answer: the mail with the invitation. */
   readonly in_reply_to: string | null

@@ -16,7 +16,7 @@ import { type AttachmentLoader, isRemote } from '../../sending/content/attachmen
 import type { AnsweredMessage } from '../../sending/content/message.ts'
 import { tooLarge } from '../../sending/content/rejections.ts'
 import { readSource } from '../../sending/content/source.ts'
-import { requireCurrent } from '../../take-overs/store.ts'
+import { takeOvers } from '../../take-overs/table.ts'
 import type { SendTimers } from '../../timers/kinds.ts'
 import { changeable } from '../state/changeable.ts'
 import { changedEvent, deletedEvent, draftsTopic } from '../state/events.ts'
@@ -167,7 +167,7 @@ export class DraftWriter {
     stored: readonly StoredFile[],
   ): Promise<WrittenDraft | undefined> {
     const { outbox, timers } = this.#tools
-    await requireCurrent(tx, caller)
+    await takeOvers.requireCurrent(tx, caller)
     // Deleted since the gateway admitted the request.
     if (!(await holdInbox(tx, draft.inbox_uid))) throw notFound('Inbox')
     const row = await drafts.insert(tx, draft)
@@ -179,7 +179,7 @@ export class DraftWriter {
   }
 
   async #lock(tx: Tx, caller: Caller, inbox: CallerInbox, id: string): Promise<DraftRow> {
-    await requireCurrent(tx, caller)
+    await takeOvers.requireCurrent(tx, caller)
     if (!(await holdInbox(tx, inbox.uid))) throw notFound('Inbox')
     return changeable(isUuid(id) ? await drafts.lock(tx, id, inbox.uid) : undefined)
   }
