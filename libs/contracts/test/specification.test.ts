@@ -120,6 +120,10 @@ DELETE /calendar/feed                                        I   calendar_update
 GET    /calendar-feeds/{token}                               O   none              -   200
 GET    /files/{token}                                        O   none              -   200
 GET    /draft-files/{token}                                  O   none              -   200
+GET    /metrics/events                                       OPI metrics_read          OPI 200
+GET    /metrics/usage                                        OPI metrics_read          OPI 200
+GET    /metrics/rates                                        OPI metrics_read          OPI 200
+GET    /metrics                                              OPI metrics_read          OPI 200
 GET    /stream/poll                                          O   any               OPI 200
 GET    /                                                     O   any               OPI 101`
 

@@ -13,6 +13,7 @@ export const CHECKS = {
   'domains-dns': ['outbox', 'events'],
   'apps-signin': ['outbox', 'events'],
   calendar: ['outbox', 'events'],
+  metrics: ['events'],
 } as const satisfies Partial<Record<ServiceName, readonly string[]>>
 
 export type CheckedService = keyof typeof CHECKS
@@ -27,6 +28,7 @@ export const CHECKED_SERVICES: readonly CheckedService[] = [
   'domains-dns',
   'apps-signin',
   'calendar',
+  'metrics',
 ]
 
 /** What can be put back from a backup on its own: the database of a service, or the object store. */

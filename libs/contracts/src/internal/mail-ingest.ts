@@ -217,6 +217,21 @@ export const mailIngestInternalOperations = internalGroup({
         .optional(),
     }),
   }),
+  /** metrics compares its running totals with it daily. Counted in one moment, `at`. */
+  'mail-ingest.countMailboxes': defineInternal({
+    ...INTERNAL,
+    id: 'mail-ingest.countMailboxes',
+    path: '/internal/messages/count',
+    service: 'mail-ingest',
+    callers: ['metrics'],
+    summary: 'Page through the mailboxes that have messages, with their counts and sizes; no `next` on the last page',
+    body: z.object({ after: z.guid().optional(), limit: z.int().min(1).max(1_000) }),
+    response: z.object({
+      at: z.iso.datetime(),
+      mailboxes: z.array(z.object({ ...mailScope, messages: z.int(), threads: z.int(), bytes: z.int() })),
+      next: z.guid().optional(),
+    }),
+  }),
   /** Signing up again with a known human's address must not open mail that has arrived (identity 5.1). */
   'mail-ingest.hasReceivedMail': defineInternal({
     ...INTERNAL,

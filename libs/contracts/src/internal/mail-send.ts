@@ -101,6 +101,21 @@ export const mailSendInternalOperations = internalGroup({
     body: z.object({ after: z.guid().optional(), limit: z.int().min(1).max(1_000) }),
     response: z.object({ entries: z.array(listEntryState), next: z.guid().optional() }),
   }),
+  /** metrics compares its running totals with it daily. Counted in one moment, `at`. */
+  'mail-send.countDrafts': defineInternal({
+    ...INTERNAL,
+    id: 'mail-send.countDrafts',
+    path: '/internal/drafts/count',
+    service: 'mail-send',
+    callers: ['metrics'],
+    summary: 'Page through the inboxes that have drafts, with the bytes of these; no `next` on the last page',
+    body: z.object({ after: z.guid().optional(), limit: z.int().min(1).max(1_000) }),
+    response: z.object({
+      at: z.iso.datetime(),
+      inboxes: z.array(z.object({ ...mailScope, bytes: z.int() })),
+      next: z.guid().optional(),
+    }),
+  }),
   /** A complaint that came to a registered address names a message and its recipient, not the delivery (events 1.3). */
   'mail-send.findDeliveries': defineInternal({
     ...INTERNAL,

@@ -11,6 +11,7 @@ import { domainsOperatorOperations } from './domains/domains-operator.ts'
 import { gatewayInternalOperations } from './gateway.ts'
 import { mailIngestInternalOperations } from './mail-ingest.ts'
 import { mailSendInternalOperations } from './mail-send.ts'
+import { metricsInternalOperations } from './metrics.ts'
 import { deliveryQueueOperations } from './operator/delivery-queue.ts'
 import { webhookLogOperations } from './operator/webhook-log.ts'
 import { websocketFanoutInternalOperations } from './stream.ts'
@@ -36,6 +37,7 @@ export const internalOperations = {
   ...listInboxesOperations,
   ...appsSigninInternalOperations,
   ...signInKeyOperations,
+  ...metricsInternalOperations,
 } as const satisfies Record<string, InternalOperationDefinition>
 
 export type InternalOperationId = keyof typeof internalOperations

@@ -11,4 +11,12 @@ export type {
   SendAttachment,
   SendBody,
 } from './mail/send-bodies.ts'
+export type {
+  MetricEvents,
+  MetricEventsQuery,
+  MetricRates,
+  MetricRatesQuery,
+  MetricUsage,
+  MetricUsageQuery,
+} from './metrics/metrics.ts'
 export * from './table.ts'

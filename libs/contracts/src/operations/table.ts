@@ -21,6 +21,7 @@ import { listOperations } from './mail/lists.ts'
 import { messageOperations } from './mail/messages.ts'
 import { sendingOperations } from './mail/sending.ts'
 import { threadOperations } from './mail/threads.ts'
+import { metricOperations } from './metrics/metrics.ts'
 
 /** Every operation of the public API by its id: the source of routes, checks, handler types and documents. */
 export const operations = {
@@ -43,6 +44,7 @@ export const operations = {
   ...calendarEventOperations,
   ...webhookOperations,
   ...streamOperations,
+  ...metricOperations,
 } as const satisfies Record<string, OperationDefinition>
 
 export type OperationId = keyof typeof operations

@@ -6,6 +6,9 @@ import { instantInput } from './text.ts'
 /** Query of a request after `decodeQuery`: a list if a name was repeated or written as `k[]`. */
 export type RawQuery = Readonly<Record<string, string | readonly string[]>>
 
+/** Characters of an unknown name that its refusal repeats. */
+const SHOWN = 100
+
 /** Names whose empty value is an error; elsewhere `name=` counts as absent (identity 1.3). */
 const MEANINGFUL_EMPTY = new Set(['q', 'page_token'])
 
@@ -92,6 +95,33 @@ export function queryInteger({ min, max }: { readonly min: number; readonly max:
   )
 }
 
+/** Decimal digits from `min` to `max`; anything else is refused. */
+export function queryIntegerWithin({ min, max }: { readonly min?: number; readonly max: number }) {
+  const least = min ?? 1
+  return onWire(
+    queryInteger({ min: least, max: Number.MAX_SAFE_INTEGER }).refine((value) => value <= max, {
+      error: `Must be at most ${max}`,
+    }),
+    { type: 'integer', minimum: least, maximum: max },
+  )
+}
+
+/** Names of a fixed set, each once, in each spelling of a list; an unknown one is refused at its index. */
+export function queryNames<const Name extends string>(names: readonly Name[], what: string) {
+  const known: ReadonlyMap<string, Name> = new Map(names.map((name) => [name, name]))
+  return onWire(
+    queryList.transform((given, context): Name[] => {
+      for (const [index, name] of given.entries()) {
+        if (known.has(name)) continue
+        const message = `Unknown ${what}: ${name.slice(0, SHOWN)}`
+        context.addIssue({ code: 'custom', path: [index], message })
+      }
+      return [...new Set(given.flatMap((name) => known.get(name) ?? []))]
+    }),
+    { type: 'array', items: { type: 'string', enum: names } },
+  )
+}
+
 /** An instant; a `+` that arrived unencoded, and so as a blank, is put back. */
 export const queryDateTime = onWire(
   single.transform((text) => text.replace(/ (?=\d\d:\d\d$)/, '+')).pipe(instantInput),
@@ -128,12 +158,7 @@ export const mailSearchText = onWire(
   { type: 'string', minLength: LIMITS.search.text.min, maxLength: LIMITS.search.text.max },
 )
 
-const searchLimit = onWire(
-  queryInteger({ min: 1, max: Number.MAX_SAFE_INTEGER }).refine((limit) => limit <= LIMITS.page.max, {
-    error: `Must be at most ${LIMITS.page.max}`,
-  }),
-  { type: 'integer', minimum: 1, maximum: LIMITS.page.max },
-)
+const searchLimit = queryIntegerWithin({ max: LIMITS.page.max })
 
 /** Page members of a search: a `limit` above the cap is refused (identity 1.4). */
 export const searchPageQuery = { limit: searchLimit.optional(), page_token: pageToken.optional() }

@@ -35,6 +35,20 @@ export const LIMITS = {
     /** Accepted `X-Request-Id`. */
     requestId: 128,
   },
+  /** Metrics (identity 9). Periods and windows are seconds. */
+  metrics: {
+    /** How far back events and rates reach. */
+    reach: 90 * DAY,
+    /** The range without `start`. */
+    range: 1 * DAY,
+    /** Entries per type. */
+    limit: { default: 1_000, max: 10_000 },
+    /** Points of usage and rates in one answer. */
+    points: 1_000,
+    period: { min: 1, max: 86_400, default: 3_600 },
+    ratePeriod: { min: 60 },
+    window: { default: 86_400, max: 2_592_000 },
+  },
   /** Names, titles and aliases of resources. */
   name: { default: 'My API Key', max: 256 },
   clientId: 256,

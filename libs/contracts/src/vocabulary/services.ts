@@ -8,6 +8,7 @@ export const SERVICES = [
   'domains-dns',
   'apps-signin',
   'calendar',
+  'metrics',
 ] as const
 export type ServiceName = (typeof SERVICES)[number]
 

@@ -10,6 +10,9 @@ const identity = {
   ...mailScope,
   draft_id: z.guid(),
   version: z.int().meta({ description: 'Grows with each change of the draft; only a newer one is applied.' }),
+  grown: z.int().optional().meta({
+    description: 'Bytes that are stored more than before this change; negative where there are fewer.',
+  }),
 }
 
 /** State of a draft, without anything that its author wrote (mail 11). */

@@ -29,6 +29,18 @@ const events = {
   ...messageEvents,
   'label.added': { schema: labelChange('label.added'), summary: 'A message got a label.' },
   'label.removed': { schema: labelChange('label.removed'), summary: 'A message lost a label.' },
+  'message.stored': {
+    schema: z.object({
+      ...mailScope,
+      thread_id: threadId,
+      message_id: messageId,
+      direction: z.enum(['received', 'sent']),
+      size: z.int(),
+      thread_created: z.boolean().meta({ description: 'It is the first message of its thread.' }),
+      stored_at: instant,
+    }),
+    summary: 'A message, received or sent, is in its mailbox.',
+  },
   'message.deleted': {
     schema: z.object({
       ...mailScope,

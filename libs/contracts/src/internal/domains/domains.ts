@@ -62,7 +62,7 @@ export const domainsInternalOperations = internalGroup({
     ...OWNED,
     id: 'domains-dns.snapshotDomains',
     path: '/internal/domains/snapshot',
-    callers: ['mail-ingest', 'mail-send'],
+    callers: ['mail-ingest', 'mail-send', 'metrics'],
     summary: 'Page through every live registration; no `next` on the last page',
     body: z.object({ after: z.guid().optional(), limit: z.int().min(1).max(1000) }),
     response: z.object({ domains: z.array(domainState), next: z.guid().optional() }),

@@ -35,4 +35,5 @@ export const listInboxesOperations = {
   'webhooks-dispatcher.listInboxes': listInboxes('webhooks-dispatcher'),
   'apps-signin.listInboxes': listInboxes('apps-signin'),
   'calendar.listInboxes': listInboxes('calendar'),
+  'metrics.listInboxes': listInboxes('metrics'),
 }

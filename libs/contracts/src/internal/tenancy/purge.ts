@@ -13,6 +13,7 @@ export const PURGING_SERVICES = [
   'webhooks-dispatcher',
   'apps-signin',
   'calendar',
+  'metrics',
 ] as const satisfies readonly ServiceName[]
 export type PurgingService = (typeof PURGING_SERVICES)[number]
 
