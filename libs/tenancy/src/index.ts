@@ -10,6 +10,7 @@ export {
   deletedAmong,
   deletionOfInbox,
   findTombstone,
+  holdAmong,
   holdInbox,
   holdScopes,
   lockScope,

@@ -34,6 +34,9 @@ const FIND = sql<Tombstone, [inboxUid: string]>(
      from deleted_scopes where id = $1 and kind = 'inbox'`,
 )
 const AMONG = sql<{ id: string }, [ids: readonly string[]]>('select id from deleted_scopes where id = any($1::uuid[])')
+const TIMES = sql<{ id: string; deleted_at: Date }, [ids: readonly string[]]>(
+  'select id, deleted_at from deleted_scopes where id = any($1::uuid[])',
+)
 const STORE = sql<
   { id: string },
   [
@@ -90,6 +93,16 @@ export function holdInbox(tx: Tx, inboxUid: string): Promise<boolean> {
 export async function holdScopes(tx: Tx, ids: readonly string[]): Promise<boolean> {
   const [, deleted] = await Promise.all([tx.query(HOLD, [...new Set(ids)]), deletedAmong(tx, ids)])
   return deleted.size === 0
+}
+
+/**
+ * The same for the scopes of many events at once.
+ * @returns by id when those were deleted that are, as far as this service knows.
+ */
+export async function holdAmong(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, Date>> {
+  const distinct = [...new Set(ids)]
+  const [, deleted] = await Promise.all([tx.query(HOLD, distinct), tx.query(TIMES, distinct)])
+  return new Map(deleted.map(({ id, deleted_at }) => [id, deleted_at]))
 }
 
 /** The deletion of an inbox, from the content of its event or of a request to purge it. */

@@ -1,3 +1,5 @@
 import { callerVariables, configurationOf } from '@restante/kit'
 
-export const configuration = configurationOf('metrics', { peers: ['gateway'] }).with(callerVariables)
+export const configuration = configurationOf('metrics', {
+  peers: ['gateway', 'mail-ingest', 'mail-send', 'domains-dns'],
+}).with(callerVariables)

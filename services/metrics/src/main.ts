@@ -1,12 +1,22 @@
 import { defineService, runService } from '@restante/kit'
 import { configuration } from './config.ts'
-import { visitRoutes } from './visits/routes.ts'
+import { domainsConsumer, factsConsumer } from './counting/consumers.ts'
+import { openRoutes } from './open-routes.ts'
+import { RetentionSweeper } from './series/retention.ts'
+import { Settler } from './series/settle.ts'
+import { openTenancy } from './tenancy/open-tenancy.ts'
 
-/** The purpose of metrics, in one sentence. */
+/** What happened, what is stored and what came back of sent mail, over time: a projection of the topics of the others. */
 export const service = defineService({
   configuration,
-  assemble(kit, { callerKey }) {
-    kit.serve({ callerKey, handlers: {}, internal: visitRoutes(kit.db) })
+  assemble(kit, config) {
+    const { db, kafka, log } = kit
+    kit.use(new Settler({ db, log }))
+    kit.use(new RetentionSweeper({ db, log }))
+    const facts = kit.use(factsConsumer({ kafka, db }))
+    const domains = kit.use(domainsConsumer({ kafka, db }))
+    const tenancy = kit.use(openTenancy({ kafka, db, log }))
+    openRoutes(kit, config, { tenancy, consumers: [facts, domains] })
   },
 })
 

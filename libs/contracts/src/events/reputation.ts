@@ -37,8 +37,14 @@ export function countedIn({ type, payload }: DeliveryEvent): ReputationCounts {
   }
 }
 
-/** The rates of a period. Mail to a domain without a server never leaves, and bounces all the same: it counts as sent. */
-export function ratesOf({ sent, bounced, complained }: ReputationCounts): ReputationRates {
-  const tried = Math.max(sent, bounced)
+/** Recipients of a period. Mail to a domain without a server never leaves, and bounces all the same: it counts as sent. */
+export function triedOf({ sent, bounced }: ReputationCounts): number {
+  return Math.max(sent, bounced)
+}
+
+/** The rates of a period. */
+export function ratesOf(counts: ReputationCounts): ReputationRates {
+  const { bounced, complained } = counts
+  const tried = triedOf(counts)
   return tried === 0 ? { bounce: null, complaint: null } : { bounce: bounced / tried, complaint: complained / tried }
 }

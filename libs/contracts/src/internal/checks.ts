@@ -90,4 +90,5 @@ export const checkOperations = {
   'domains-dns.check': checkOperation('domains-dns'),
   'apps-signin.check': checkOperation('apps-signin'),
   'calendar.check': checkOperation('calendar'),
+  'metrics.check': checkOperation('metrics'),
 }

@@ -1,0 +1,29 @@
+import { LIMITS } from '@restante/contracts/vocabulary'
+import { type Database, sql } from '@restante/service/database'
+import { Periodic } from '@restante/service/process'
+import type { Logger } from '@restante/service/telemetry'
+import { dayOf } from './series.ts'
+import { dropPartitions } from './settle.ts'
+
+const EVERY_MS = 3_600_000
+/** A rate reaches back by its window, from the oldest point that may be asked for. */
+const KEPT_MS = LIMITS.metrics.reach + LIMITS.metrics.window.max * 1_000
+
+const FORGET_ENTITIES = sql<never>(`
+delete from entities where deleted_at < now() - interval '120 days' and (purged or kind = 'domain')`)
+
+/** Drops runs of which nothing can be asked any more, a week at a time. Running totals stay. */
+export class RetentionSweeper extends Periodic {
+  constructor({ db, log }: { readonly db: Database; readonly log: Logger }) {
+    super({
+      name: 'retention',
+      everyMs: EVERY_MS,
+      log,
+      work: async () => {
+        const dropped = await dropPartitions(db, dayOf(Date.now() - KEPT_MS))
+        if (dropped.length > 0) log.info({ partitions: dropped }, 'metrics older than their retention dropped')
+        await db.query(FORGET_ENTITIES)
+      },
+    })
+  }
+}

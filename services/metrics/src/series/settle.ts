@@ -1,0 +1,133 @@
+import { type Database, type Queryable, sql, sqlUnprepared, type Tx } from '@restante/service/database'
+import { Periodic } from '@restante/service/process'
+import type { Logger } from '@restante/service/telemetry'
+import { POINTS_AS_ROWS } from './add.ts'
+import { excludeSettling } from './delete.ts'
+import { USAGE_SERIES } from './series.ts'
+
+/** Points of a run. Its row stays below 2 kB, so that PostgreSQL neither compresses it nor stores it out of line. */
+export const RUN_POINTS = 480
+/** Rows of a series and a day that are settled at once. */
+const ENOUGH = 16
+/** Days of a partition. */
+const WEEK = 7
+/** Series and days that one transaction settles. */
+const BATCH = 200
+const EVERY_MS = 10_000
+
+interface Group {
+  readonly scope_id: string
+  readonly tier: number
+  readonly series: number
+  readonly day: number
+}
+
+const DUE = sql<Group, [limit: number]>(`
+select scope_id, tier, series, day from arrivals
+ group by scope_id, tier, series, day
+having count(*) >= ${ENOUGH} or day < extract(epoch from now() at time zone 'utc')::bigint / 86400
+ order by count(*) desc
+ limit $1`)
+
+type Groups = [
+  scopeIds: readonly string[],
+  tiers: readonly number[],
+  series: readonly number[],
+  days: readonly number[],
+  usage: readonly number[],
+]
+
+// Runs that overlap what is new, or are not half full, are divided again together with it.
+const SETTLE = sql<never, Groups>(`
+with due as (select * from unnest($1::uuid[], $2::smallint[], $3::smallint[], $4::int[]) as given (scope_id, tier, series, day)),
+moved as (
+  delete from arrivals as a using due as d
+   where (a.scope_id, a.tier, a.series, a.day) = (d.scope_id, d.tier, d.series, d.day)
+  returning a.scope_id, a.tier, a.series, a.day, a.first_ms, a.times, a.sums),
+counted as (
+  insert into totals (scope_id, tier, series, day, total)
+  select scope_id, tier, series, day, sum(coalesce(sums[cardinality(sums)], cardinality(times)))
+    from moved where series = any($5::smallint[]) group by scope_id, tier, series, day
+  on conflict (scope_id, tier, series, day) do update set total = totals.total + excluded.total),
+reopened as (
+  delete from runs as r
+   using (select scope_id, tier, series, day, min(first_ms) as first_ms from moved group by 1, 2, 3, 4) as m
+   where (r.scope_id, r.tier, r.series, r.day) = (m.scope_id, m.tier, m.series, m.day)
+     and (r.last_ms >= m.first_ms or cardinality(r.times) < ${RUN_POINTS / 2})
+  returning r.scope_id, r.tier, r.series, r.day, r.times, r.sums),
+points as (
+  select p.scope_id, p.tier, p.series, p.day, point.ms,
+         case when p.sums = '{}' then 1 else p.sums[point.n] - coalesce(p.sums[point.n - 1], 0) end as value
+    from (select scope_id, tier, series, day, times, sums from moved union all select * from reopened) as p
+   cross join lateral unnest(p.times) with ordinality as point (ms, n)),
+numbered as (
+  select *, row_number() over (partition by scope_id, tier, series, day order by ms) as n from points),
+summed as (
+  select *, (n - 1) / ${RUN_POINTS} as run,
+         sum(value) over (partition by scope_id, tier, series, day, (n - 1) / ${RUN_POINTS} order by n)::bigint as running
+    from numbered)
+insert into runs (scope_id, tier, series, day, first_ms, last_ms, times, sums)
+select scope_id, tier, series, day, ${POINTS_AS_ROWS}
+  from summed group by scope_id, tier, series, day, run`)
+
+const PARTITIONS = sql<{ name: string; week: number }>(`
+select c.relname as name, substring(c.relname from '_w(\\d+)$')::int as week
+  from pg_inherits i join pg_class c on c.oid = i.inhrelid
+ where i.inhparent = 'runs'::regclass`)
+
+/**
+ * Settles arrived points: divides them, together with the runs that they belong to, into rows of at most 480 points, and
+ * adds running totals. In one transaction, so a reader sees each point once.
+ */
+export class Settler extends Periodic {
+  readonly #db: Database
+
+  constructor({ db, log }: { readonly db: Database; readonly log: Logger }) {
+    super({ name: 'settler', everyMs: EVERY_MS, log, work: (stopping) => this.settle(stopping) })
+    this.#db = db
+  }
+
+  /** Settles what is due, or the process stops. */
+  async settle(stopping?: AbortSignal): Promise<void> {
+    for (let settled = BATCH; settled === BATCH && !stopping?.aborted; ) {
+      settled = await this.#db.transaction(async (tx) => {
+        await excludeSettling(tx)
+        const groups = await tx.query(DUE, BATCH)
+        await settleGroups(tx, groups)
+        return groups.length
+      })
+    }
+  }
+}
+
+async function settleGroups(tx: Tx, groups: readonly Group[]): Promise<void> {
+  if (groups.length === 0) return
+  const days = groups.map(({ day }) => day)
+  await createPartitions(tx, days)
+  await tx.query(
+    SETTLE,
+    groups.map(({ scope_id }) => scope_id),
+    groups.map(({ tier }) => tier),
+    groups.map(({ series }) => series),
+    days,
+    [...USAGE_SERIES.keys()],
+  )
+}
+
+async function createPartitions(tx: Tx, days: readonly number[]): Promise<void> {
+  const existing = new Set((await tx.query(PARTITIONS)).map(({ week }) => week))
+  for (const week of new Set(days.map((day) => Math.floor(day / WEEK)))) {
+    if (existing.has(week)) continue
+    const [first, next] = [week * WEEK, (week + 1) * WEEK]
+    await tx.query(
+      sqlUnprepared<never>(`create table runs_w${week} partition of runs for values from (${first}) to (${next})`),
+    )
+  }
+}
+
+/** Drops the partitions of runs in which every day is before the given one. @returns their names */
+export async function dropPartitions(db: Queryable, before: number): Promise<string[]> {
+  const old = (await db.query(PARTITIONS)).filter(({ week }) => (week + 1) * WEEK <= before)
+  for (const { name } of old) await db.query(sqlUnprepared<never>(`drop table ${name}`))
+  return old.map(({ name }) => name)
+}

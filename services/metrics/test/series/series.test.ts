@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto'
+import path from 'node:path'
+import { Database } from '@restante/service/database'
+import { createLogger } from '@restante/service/telemetry'
+import { createDatabase, queryRows, type TestDatabase } from '@restante/testkit'
+import fc from 'fast-check'
+import { addPoints } from '../../src/series/add.ts'
+import { periodSums, pointTimes, totalsBefore } from '../../src/series/read.ts'
+import { DAY_MS, type Point, type Scope, type SeriesName } from '../../src/series/series.ts'
+import { dropPartitions, Settler } from '../../src/series/settle.ts'
+
+const SERIES = ['message.received', 'storage_bytes'] as const
+const BEGIN = Date.UTC(2026, 9, 1)
+const SPAN = 3 * DAY_MS
+
+let database: TestDatabase
+let db: Database
+let settler: Settler
+
+beforeAll(async () => {
+  database = await createDatabase(path.resolve(import.meta.dirname, '../..'))
+  db = new Database({ url: database.url, applicationName: 'test' })
+  settler = new Settler({ db, log: createLogger({ service: 'test', level: 'silent' }) })
+}, 60_000)
+afterAll(async () => {
+  await db.stop()
+  await database.drop()
+})
+
+const newScope = (): Scope => ({ tier: 'inbox', id: randomUUID() })
+
+/** Times are bundled, so that many points share a millisecond, a second or a bound of a period. */
+const time = fc.oneof(
+  fc.integer({ min: 0, max: SPAN - 1 }),
+  fc.integer({ min: 0, max: SPAN / 1_000 - 1 }).map((second) => second * 1_000),
+  fc.integer({ min: 0, max: 5 }).map((ms) => DAY_MS - 3 + ms),
+)
+const change = fc.record({
+  series: fc.constantFrom<SeriesName>(...SERIES),
+  time,
+  value: fc.oneof(fc.constant(1), fc.integer({ min: -1_000_000, max: 1_000_000 })),
+})
+const history = fc.array(fc.array(change, { minLength: 1, maxLength: 40 }), { minLength: 1, maxLength: 25 })
+const question = fc.record({
+  from: fc.integer({ min: -DAY_MS, max: SPAN }),
+  width: fc.integer({ min: 1, max: 2 * DAY_MS }),
+  period: fc.oneof(fc.integer({ min: 1_000, max: DAY_MS }), fc.constantFrom(1_000, 60_000, 3_600_000, DAY_MS)),
+})
+
+function pointsIn(scope: Scope, batch: readonly { series: SeriesName; time: number; value: number }[]): Point[] {
+  return batch.map(({ series, time: at, value }) => ({
+    scope,
+    series,
+    at: BEGIN + at,
+    value: series === 'message.received' ? 1 : value,
+  }))
+}
+
+function sumsByHand(
+  points: readonly Point[],
+  series: SeriesName,
+  { from, to, period }: { from: number; to: number; period: number },
+) {
+  const sums = new Map<number, number>()
+  for (const { series: of, at, value } of points) {
+    if (of !== series || at < from || at >= to) continue
+    const index = Math.floor((at - from) / period)
+    sums.set(index, (sums.get(index) ?? 0) + value)
+  }
+  return [...sums]
+    .filter(([, sum]) => sum !== 0)
+    .sort(([a], [b]) => a - b)
+    .map(([index, sum]) => ({ index, sum }))
+}
+
+describe('sums, times and totals', () => {
+  it('equal a count by hand, whatever is settled, in any range and period', async () => {
+    const property = fc.asyncProperty(
+      history,
+      fc.array(question, { minLength: 1, maxLength: 6 }),
+      async (batches, questions) => {
+        const scope = newScope()
+        const points: Point[] = []
+        for (const [index, batch] of batches.entries()) {
+          const added = pointsIn(scope, batch)
+          points.push(...added)
+          await db.transaction((tx) => addPoints(tx, added))
+          if (index % 7 === 3) await settler.settle()
+        }
+        for (const { from: offset, width, period } of questions) {
+          const grid = { from: BEGIN + offset, to: BEGIN + offset + width, period }
+          const sums = await periodSums(db, scope, SERIES, grid)
+          for (const series of SERIES) expect(sums.get(series) ?? []).toEqual(sumsByHand(points, series, grid))
+          const totals = await totalsBefore(db, scope, ['storage_bytes'], grid.to)
+          const before = points.filter(({ series, at }) => series === 'storage_bytes' && at < grid.to)
+          expect(totals.get('storage_bytes') ?? 0).toBe(before.reduce((sum, { value }) => sum + value, 0))
+          const times = await pointTimes(db, scope, ['message.received'], {
+            ...grid,
+            limit: 30,
+            descending: period % 2 === 0,
+          })
+          const received = points
+            .filter(({ series, at }) => series === 'message.received' && at >= grid.from && at < grid.to)
+            .map(({ at }) => at)
+            .sort((a, b) => (period % 2 === 0 ? b - a : a - b))
+          expect(times.get('message.received') ?? []).toEqual(received.slice(0, 30))
+        }
+      },
+    )
+    await fc.assert(property, { numRuns: 40 })
+  }, 120_000)
+})
+
+describe('settling', () => {
+  it('puts the points of a day into runs of at most 480, in order, and leaves none behind', async () => {
+    const scope = newScope()
+    const points = Array.from({ length: 2_000 }, (_, index): Point => {
+      return { scope, series: 'message.sent', at: BEGIN + ((index * 7_919) % 40_000) * 1_000, value: 1 }
+    })
+    for (let from = 0; from < points.length; from += 50)
+      await db.transaction((tx) => addPoints(tx, points.slice(from, from + 50)))
+    await settler.settle()
+    const runs = await queryRows<{ size: number; first_ms: number; last_ms: number }>(
+      db,
+      'select cardinality(times) as size, first_ms, last_ms from runs where scope_id = $1 order by first_ms',
+      scope.id,
+    )
+    expect(runs.map(({ size }) => size)).toEqual([480, 480, 480, 480, 80])
+    expect(runs.every(({ first_ms }, index) => index === 0 || first_ms >= (runs[index - 1]?.last_ms ?? 0))).toBe(true)
+    expect(await queryRows(db, 'select id from arrivals where scope_id = $1', scope.id)).toEqual([])
+  })
+
+  it('keeps running totals when runs are dropped, as one step at the end of their day', async () => {
+    const scope = newScope()
+    const noon = Date.UTC(2026, 5, 1, 12)
+    await db.transaction((tx) => addPoints(tx, [{ scope, series: 'message_count', at: noon, value: 1 }]))
+    await settler.settle()
+    const dropped = await dropPartitions(db, Math.floor(noon / DAY_MS) + 8)
+    expect(dropped).toHaveLength(1)
+    const day = noon - (noon % DAY_MS)
+    const at = (time: number) =>
+      totalsBefore(db, scope, ['message_count'], time).then((totals) => totals.get('message_count') ?? 0)
+    expect([await at(noon + 1), await at(day + DAY_MS)]).toEqual([0, 1])
+    const grid = { from: day, to: day + 2 * DAY_MS, period: DAY_MS }
+    expect((await periodSums(db, scope, ['message_count'], grid)).get('message_count')).toEqual([{ index: 0, sum: 1 }])
+  })
+})
