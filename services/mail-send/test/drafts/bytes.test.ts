@@ -89,9 +89,9 @@ describe('events of drafts', () => {
     expect(await grown(id)).toEqual([
       [changed, 120],
       [changed, 12],
-      [changed, 0],
+      [changed, 4],
       [changed, -120],
-      ['draft.deleted', -12],
+      ['draft.deleted', -16],
     ])
   })
 
