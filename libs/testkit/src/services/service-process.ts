@@ -1,12 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import path from 'node:path'
 import { serviceCommand } from '@restante/service/process'
-import { freePort, waitFor } from '@restante/testkit'
+import { freePort } from '@restante/service/testing'
+import { waitFor } from '../timing/wait-for.ts'
 
-const MAIN = path.join(import.meta.dirname, '../../src/main.ts')
-
-/** Another replica of the service, in a process of its own that a test may kill. */
+/** Another replica of a service, in a process of its own that a test may kill. */
 export class ServiceProcess {
   readonly #child: ChildProcess
 
@@ -14,9 +12,9 @@ export class ServiceProcess {
     this.#child = child
   }
 
-  /** @param env of the fixture. Resolves when the replica is ready. */
-  static async start(env: Readonly<Record<string, string>>): Promise<ServiceProcess> {
-    const [program, ...args] = serviceCommand(MAIN)
+  /** @param main of the service. @param env of the fixture. Resolves when the replica is ready. */
+  static async start(main: string, env: Readonly<Record<string, string>>): Promise<ServiceProcess> {
+    const [program, ...args] = serviceCommand(main)
     const port = String(await freePort())
     const own = { PATH: process.env['PATH'], LOG_LEVEL: 'silent', ...env, PORT: port }
     const child = spawn(program, args, { env: own, stdio: 'inherit' })
@@ -29,7 +27,7 @@ export class ServiceProcess {
     return new ServiceProcess(child)
   }
 
-  /** Resolves when it is gone. */
+  /** Kills it with SIGKILL. Resolves when it is gone. */
   async kill(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
     const exit = once(this.#child, 'exit')
