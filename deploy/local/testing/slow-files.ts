@@ -16,6 +16,10 @@ export const SLOW_FILES: ReadonlyMap<string, string> = new Map([
     'test-e2e/faults/two-replicas.alone.test.ts',
     'starts two processes of each service and drains each for its full time',
   ],
+  [
+    'services/metrics/test/history/history.test.ts',
+    'kills a process, and waits until its partitions belong to another',
+  ],
   ['test-e2e/api/access.e2e.test.ts', 'sends a request for every operation, scope and kind of credential'],
   ['test-e2e/api/conventions.e2e.test.ts', 'walks through every list, and sends requests to every operation'],
   ['test-e2e/python/sdk-python.e2e.test.ts', 'calls every operation of the Python client, each in turn'],

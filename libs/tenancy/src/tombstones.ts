@@ -21,9 +21,9 @@ export interface Deletion extends DeletedScope {
 /** What is known of a deleted inbox. */
 export interface Tombstone {
   readonly organization_id: string
-  /** Null in a service that does not keep addresses (`TombstoneOptions`). */
+  /** Null in a service that does not keep pods (`TombstoneOptions`). */
   readonly pod_id: string | null
-  /** Null in such a service, too, and once the organization of the inbox is deleted. */
+  /** Null in a service that does not keep addresses, too, and once the organization of the inbox is deleted. */
   readonly address: string | null
   /** Whether all its data is deleted, apart from accepted work that must be finished first. */
   readonly purged: boolean
@@ -120,6 +120,8 @@ export interface TombstoneOptions {
   readonly lock?: (tx: Tx, scope: DeletedScope) => Promise<void>
   /** Whether pod and address of an inbox are kept, for late events that name it. Default: false. */
   readonly keepsAddresses?: boolean
+  /** Whether the pod of an inbox is kept, where its address is not. Default: false. */
+  readonly keepsPods?: boolean
 }
 
 /**
@@ -129,10 +131,12 @@ export interface TombstoneOptions {
 export class Tombstones {
   readonly #lock: (tx: Tx, scope: DeletedScope) => Promise<void>
   readonly #keepsAddresses: boolean
+  readonly #keepsPods: boolean
 
-  constructor({ lock = lockScope, keepsAddresses = false }: TombstoneOptions = {}) {
+  constructor({ lock = lockScope, keepsAddresses = false, keepsPods = keepsAddresses }: TombstoneOptions = {}) {
     this.#lock = lock
     this.#keepsAddresses = keepsAddresses
+    this.#keepsPods = keepsPods
   }
 
   /**
@@ -144,7 +148,8 @@ export class Tombstones {
   async store(tx: Tx, deletion: Deletion, purged = false): Promise<boolean> {
     const { id, kind, organization_id, deleted_at } = deletion
     await this.#lock(tx, deletion)
-    const { pod_id = null, address = null } = this.#keepsAddresses ? deletion : {}
+    const { pod_id = null } = this.#keepsPods ? deletion : {}
+    const { address = null } = this.#keepsAddresses ? deletion : {}
     const stored = await tx.query(STORE, id, kind, organization_id, pod_id, address, deleted_at, purged)
     return stored.length > 0
   }

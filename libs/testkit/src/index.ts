@@ -45,6 +45,7 @@ export {
   type Operated,
   operate,
 } from './services/gateway-process.ts'
+export { ServiceProcess } from './services/service-process.ts'
 export { startService } from './services/services.ts'
 export { underLoad } from './timing/machine-load.ts'
 export { type WaitOptions, waitFor } from './timing/wait-for.ts'

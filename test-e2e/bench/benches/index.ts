@@ -14,6 +14,7 @@ import { queue } from './mail/queue.ts'
 import { sending } from './mail/sending.ts'
 import { smtp } from './mail/smtp.ts'
 import { memory } from './memory.ts'
+import { metrics } from './metrics/metrics.ts'
 import { signin } from './signin.ts'
 
 /** Every bench, in the order in which they run. */
@@ -33,5 +34,6 @@ export const benches: readonly Bench[] = [
   stream,
   signin,
   calendar,
+  metrics,
   capacity,
 ]

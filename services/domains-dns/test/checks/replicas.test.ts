@@ -1,9 +1,10 @@
+import path from 'node:path'
 import { sql } from '@restante/service/database'
-import { byLength, waitFor, type ZoneRecord } from '@restante/testkit'
+import { byLength, ServiceProcess, waitFor, type ZoneRecord } from '@restante/testkit'
 import { found } from '../status/rows.ts'
 import { type Fixture, MX_HOST, startFixture } from '../support/fixture.ts'
-import { ServiceProcess } from '../support/service-process.ts'
 
+const MAIN = path.resolve(import.meta.dirname, '../../src/main.ts')
 const DOMAINS = byLength({ short: 150, long: 10_000 })
 const PER_SECOND = byLength({ short: 250, long: 50 })
 /** Of each domain: two MX and three TXT records. */
@@ -55,7 +56,7 @@ function recordsAt(name: string): readonly ZoneRecord[] | undefined {
 beforeAll(async () => {
   fixture = await startFixture({ RETURN_PROBE: 'off', CHECK_QUERIES_PER_SECOND: String(PER_SECOND) })
   fixture.zone.rule(recordsAt)
-  replica = await ServiceProcess.start(fixture.env)
+  replica = await ServiceProcess.start(MAIN, fixture.env)
 }, 90_000)
 afterAll(async () => {
   await replica.kill()

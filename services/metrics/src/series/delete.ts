@@ -1,6 +1,5 @@
-import type { UsageType } from '@restante/contracts/vocabulary'
-import { type Queryable, sql, type Tx } from '@restante/service/database'
-import { type Scope, TIER_CODES, USAGE_SERIES } from './series.ts'
+import { sql, type Tx } from '@restante/service/database'
+import { type Scope, TIER_CODES } from './series.ts'
 
 const LOCK = sql<never>(`select pg_advisory_xact_lock(hashtextextended('settling', 0))`)
 
@@ -14,30 +13,12 @@ export async function excludeSettling(tx: Tx): Promise<void> {
 
 type ScopeColumns = [scopeId: string, tier: number]
 
-const USAGE = sql<{ series: number; total: number }, [...ScopeColumns, usage: readonly number[]]>(`
-select series, sum(total)::float8 as total
-  from (select series, total from totals where scope_id = $1 and tier = $2::smallint
-        union all
-        select series, coalesce(sums[cardinality(sums)], cardinality(times)) from arrivals
-         where scope_id = $1 and tier = $2::smallint and series = any($3::smallint[])) as parts
- group by series`)
 const FORGET_TOTALS = sql<never, ScopeColumns>('delete from totals where scope_id = $1 and tier = $2::smallint')
 const FORGET_ARRIVALS = sql<never, ScopeColumns>('delete from arrivals where scope_id = $1 and tier = $2::smallint')
 const FORGET_RUNS = sql<{ one: number }, [...ScopeColumns, limit: number]>(`
 delete from runs where (scope_id, tier, series, day, first_ms, id) in
   (select scope_id, tier, series, day, first_ms, id from runs where scope_id = $1 and tier = $2::smallint limit $3)
 returning 1 as one`)
-
-/** The running totals of a scope, of everything that is counted; the caller excludes settling. */
-export async function usageOf(on: Queryable, { id, tier }: Scope): Promise<Map<UsageType, number>> {
-  const rows = await on.query(USAGE, id, TIER_CODES[tier], [...USAGE_SERIES.keys()])
-  return new Map(
-    rows.flatMap(({ series, total }) => {
-      const name = USAGE_SERIES.get(series)
-      return name === undefined ? [] : [[name, total] as const]
-    }),
-  )
-}
 
 /** Deletes what is counted for a scope, its running totals first and of its runs at most `limit`; settling is excluded. */
 export async function deleteScope(tx: Tx, { id, tier }: Scope, limit: number): Promise<'more' | 'ended'> {

@@ -24,11 +24,10 @@ type Range = [
   to: number,
 ]
 
-// Runs and arrivals that have a point in the range, with the bounds of what of them is in it.
+// Runs and arrivals that have a point in the range, with the first and the last of its milliseconds that they can be about.
 const PARTS = `
-parts as (
-  select series, base, times, sums, greatest(base + first_ms, $6::bigint) as low, least(base + last_ms, $7::bigint - 1) as high,
-         base + first_ms >= $6::bigint and base + last_ms < $7::bigint as inside
+parts as not materialized (
+  select *, greatest(base + first_ms, $6::bigint) as low, least(base + last_ms, $7::bigint - 1) as high
     from (select series, day * ${DAY_MS}::bigint as base, first_ms, last_ms, times, sums from runs
            where scope_id = $1 and tier = $2::smallint and series = any($3::smallint[]) and day between $4::int and $5::int
           union all
@@ -38,30 +37,34 @@ parts as (
 
 /** The sum of the first `n` points of a part. */
 const summed = (n: string) => `case when sums = '{}' then ${n} else coalesce(sums[${n}], 0) end`
-/** How many points of a part are before a time. The times are in order, so this is a binary search. */
+/** How many points of a part are before a time in its day. The times are in order, so this is a binary search. */
 const before = (time: string) => `width_bucket((${time} - base - 1)::int, times)`
+const untilEnd = `case when index = last and base + last_ms < $7::bigint then cardinality(times)
+                       else ${before('least($6::bigint + (index + 1) * $8::bigint, $7::bigint)')} end`
+const untilBegin = `case when index = first and base + first_ms >= $6::bigint then 0
+                         else ${before('greatest($6::bigint + index * $8::bigint, base)')} end`
 
-// A part that lies in one period is not opened. One in several is searched for their bounds, or, if it has fewer points than
-// periods, read. Of a day whose runs are dropped the running total is left, as a point at its end.
+// One pass over wide rows, which nothing may sort, hash or keep: of each, narrow ones are made first. A part is searched for
+// the bounds of its periods where it has more points than periods, and read where it has fewer. One that lies in one period
+// needs neither. Sums are exact as floats, and cheaper. Of a day whose runs are dropped the running total is left, as a point
+// at its end.
 const SUMS = sql<{ series: number; found: readonly [index: number, sum: number][] }, [...Range, period: number]>(`
 with ${PARTS},
 placed as (
   select *, (low - $6::bigint) / $8::bigint as first, (high - $6::bigint) / $8::bigint as last from parts),
+opened as (
+  select *, last - first < cardinality(times) as searched,
+         generate_series(1, least(cardinality(times), last - first + 1))::int as n
+    from placed),
+indexed as (
+  select *, case when searched then first + n - 1 else (base + times[n] - $6::bigint) / $8::bigint end as index
+    from opened where searched or base + times[n] between low and high),
 sums as (
-  select series, first as index, ${summed('cardinality(times)')} as value
-    from placed where first = last and inside
-  union all
-  select series, (base + ms - $6::bigint) / $8::bigint,
-         case when sums = '{}' then 1 else sums[n] - coalesce(sums[n - 1], 0) end
-    from placed cross join lateral unnest(times) with ordinality as point (ms, n)
-   where not (first = last and inside) and last - first >= cardinality(times)
-     and base + ms between low and high
-  union all
   select series, index,
-         (${summed(before('least($6::bigint + (index + 1) * $8::bigint, $7::bigint)'))})
-         - (${summed(before('$6::bigint + index * $8::bigint'))})
-    from placed cross join lateral generate_series(first, last) as index
-   where not (first = last and inside) and last - first < cardinality(times)
+         (case when searched then (${summed(untilEnd)}) - (${summed(untilBegin)})
+               when sums = '{}' then 1
+               else sums[n] - coalesce(sums[n - 1], 0) end)::float8 as value
+    from indexed
   union all
   select series, ((day + 1) * ${DAY_MS}::bigint - 1 - $6::bigint) / $8::bigint, total
     from totals as t

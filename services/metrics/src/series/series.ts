@@ -32,6 +32,9 @@ export const USAGE_SERIES: ReadonlyMap<number, UsageType> = new Map(
   USAGE_TYPES.organization.map((name) => [USAGE[name], name]),
 )
 
+/** The series of events, each of which counts one, by their numbers in the database. */
+export const EVENT_SERIES: readonly number[] = COUNTED_EVENT_TYPES.map((_, index) => index + 1)
+
 /** The number of a series in the database. Numbers are never used again for something else. */
 export function codeOf(series: SeriesName): number {
   const code = CODES.get(series)

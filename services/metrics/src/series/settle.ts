@@ -3,10 +3,15 @@ import { Periodic } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
 import { POINTS_AS_ROWS } from './add.ts'
 import { excludeSettling } from './delete.ts'
-import { USAGE_SERIES } from './series.ts'
+import { EVENT_SERIES, USAGE_SERIES } from './series.ts'
 
-/** Points of a run. Its row stays below 2 kB, so that PostgreSQL neither compresses it nor stores it out of line. */
-export const RUN_POINTS = 480
+/**
+ * Most points of a run, whose row fills one page of PostgreSQL: it has the times of events, and of all else sums too. The
+ * arrays are stored plain, so the row is neither compressed nor stored out of line.
+ */
+export const RUN_POINTS = { events: 1_900, others: 640 } as const
+/** The part of them with which a run counts as full: what arrives later gets another. */
+const FULL = 0.9
 /** Rows of a series and a day that are settled at once. */
 const ENOUGH = 16
 /** Days of a partition. */
@@ -35,9 +40,14 @@ type Groups = [
   series: readonly number[],
   days: readonly number[],
   usage: readonly number[],
+  events: readonly number[],
 ]
 
-// Runs that overlap what is new, or are not half full, are divided again together with it.
+/** Most points of a run of a series. */
+const mostPoints = (series: string) =>
+  `case when ${series} = any($6::smallint[]) then ${RUN_POINTS.events} else ${RUN_POINTS.others} end`
+
+// Runs that overlap what is new, or are not full, are divided again together with it.
 const SETTLE = sql<never, Groups>(`
 with due as (select * from unnest($1::uuid[], $2::smallint[], $3::smallint[], $4::int[]) as given (scope_id, tier, series, day)),
 moved as (
@@ -53,7 +63,7 @@ reopened as (
   delete from runs as r
    using (select scope_id, tier, series, day, min(first_ms) as first_ms from moved group by 1, 2, 3, 4) as m
    where (r.scope_id, r.tier, r.series, r.day) = (m.scope_id, m.tier, m.series, m.day)
-     and (r.last_ms >= m.first_ms or cardinality(r.times) < ${RUN_POINTS / 2})
+     and (r.last_ms >= m.first_ms or cardinality(r.times) < ${FULL} * ${mostPoints('r.series')})
   returning r.scope_id, r.tier, r.series, r.day, r.times, r.sums),
 points as (
   select p.scope_id, p.tier, p.series, p.day, point.ms,
@@ -61,11 +71,11 @@ points as (
     from (select scope_id, tier, series, day, times, sums from moved union all select * from reopened) as p
    cross join lateral unnest(p.times) with ordinality as point (ms, n)),
 numbered as (
-  select *, row_number() over (partition by scope_id, tier, series, day order by ms) as n from points),
+  select *, (row_number() over (partition by scope_id, tier, series, day order by ms) - 1) / ${mostPoints('series')} as run,
+         row_number() over (partition by scope_id, tier, series, day order by ms) as n
+    from points),
 summed as (
-  select *, (n - 1) / ${RUN_POINTS} as run,
-         sum(value) over (partition by scope_id, tier, series, day, (n - 1) / ${RUN_POINTS} order by n)::bigint as running
-    from numbered)
+  select *, sum(value) over (partition by scope_id, tier, series, day, run order by n)::bigint as running from numbered)
 insert into runs (scope_id, tier, series, day, first_ms, last_ms, times, sums)
 select scope_id, tier, series, day, ${POINTS_AS_ROWS}
   from summed group by scope_id, tier, series, day, run`)
@@ -76,7 +86,7 @@ select c.relname as name, substring(c.relname from '_w(\\d+)$')::int as week
  where i.inhparent = 'runs'::regclass`)
 
 /**
- * Settles arrived points: divides them, together with the runs that they belong to, into rows of at most 480 points, and
+ * Settles arrived points: divides them, together with the runs that they belong to, into rows of a page, and
  * adds running totals. In one transaction, so a reader sees each point once.
  */
 export class Settler extends Periodic {
@@ -111,6 +121,7 @@ async function settleGroups(tx: Tx, groups: readonly Group[]): Promise<void> {
     groups.map(({ series }) => series),
     days,
     [...USAGE_SERIES.keys()],
+    EVENT_SERIES,
   )
 }
 

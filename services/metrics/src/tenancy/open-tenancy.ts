@@ -3,7 +3,7 @@ import { type Kafka, missedEventsCheck } from '@restante/messaging'
 import { type Database, sql } from '@restante/service/database'
 import type { InternalHandlers } from '@restante/service/http'
 import type { Logger } from '@restante/service/telemetry'
-import { type HeldInbox, listInboxes, Tenancy } from '@restante/tenancy'
+import { type HeldInbox, listInboxes, Tenancy, Tombstones } from '@restante/tenancy'
 import { countEntities } from '../counting/consumers.ts'
 import { purge } from './purge.ts'
 
@@ -21,6 +21,8 @@ export function openTenancy({ kafka, db, log }: OpenTenancyOptions): Tenancy {
     db,
     log,
     purge,
+    // A deletion that becomes known before all else of its inbox counts for the pod too.
+    tombstones: new Tombstones({ keepsPods: true }),
     handlers: {
       'pod.changed': {
         effect: (tx, { payload: { pod_id: id, organization_id: organizationId, created_at } }) =>

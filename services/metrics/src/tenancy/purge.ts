@@ -1,20 +1,24 @@
+import { LIMITS, USAGE_TYPES } from '@restante/contracts/vocabulary'
 import { type Queryable, sql, type Tx } from '@restante/service/database'
-import type { PurgeInBatches } from '@restante/tenancy'
+import { holdAmong, type PurgeInBatches } from '@restante/tenancy'
 import { type EntityKind, recordEntities } from '../counting/entities.ts'
 import { addPoints } from '../series/add.ts'
-import { deleteScope, excludeSettling, usageOf } from '../series/delete.ts'
+import { deleteScope, excludeSettling } from '../series/delete.ts'
+import { periodSums, totalsBefore } from '../series/read.ts'
 import type { Point, Scope } from '../series/series.ts'
 
 /** Runs deleted in one transaction. */
 const BATCH = 1_000
 /** Scopes of an organization whose rows are deleted in one transaction. */
 const SCOPES = 50
+/** How long after a deletion events of its inbox may happen, in milliseconds. */
+const LATEST = LIMITS.retention.tombstone
 
 const DELETION = sql<
   { organization_id: string; pod_id: string | null; deleted_at: Date },
   [id: string, kind: EntityKind]
 >(`
-select t.organization_id, e.pod_id, t.deleted_at
+select t.organization_id, coalesce(t.pod_id, e.pod_id) as pod_id, t.deleted_at
   from deleted_scopes as t left join entities as e on e.id = t.id and e.kind = t.kind
  where t.id = $1 and t.kind = $2`)
 const PURGED = sql<never, [id: string, kind: EntityKind]>(
@@ -54,13 +58,22 @@ async function purgeBelow(tx: Tx, scope: Scope & { readonly tier: 'pod' | 'inbox
   const { organization_id: organizationId, pod_id, deleted_at: at } = deletion
   const podId = pod_id ?? undefined
   const gone = await recordEntities(tx, 'deleted', [{ kind: scope.tier, id: scope.id, organizationId, podId, at }])
-  await addPoints(tx, [...gone, ...(await withdrawals(tx, scope, { organizationId, podId, at }))])
+  const withdrawn = await withdrawals(tx, scope, { organizationId, podId, at })
+  // What is above it may be deleted too, and purged already.
+  const deleted = await holdAmong(tx, podId === undefined ? [organizationId] : [organizationId, podId])
+  await addPoints(
+    tx,
+    [...gone, ...withdrawn].filter(({ scope: above }) => !deleted.has(organizationId) && !deleted.has(above.id)),
+  )
   if ((await deleteScope(tx, scope, BATCH)) === 'more') return 'more'
   await tx.query(PURGED, scope.id, scope.tier)
   return 'ended'
 }
 
-/** Points that take what is stored in an inbox out of the totals of its pod and its organization. */
+/**
+ * Points that take what is stored in an inbox out of the totals of its pod and its organization: all of it at the deletion,
+ * and what happened later at its own time, as if it had become known after the deletion.
+ */
 async function withdrawals(
   on: Queryable,
   scope: Scope,
@@ -69,8 +82,14 @@ async function withdrawals(
   if (scope.tier !== 'inbox') return []
   const above: Scope[] = [{ tier: 'organization', id: organizationId }]
   if (podId !== undefined) above.push({ tier: 'pod', id: podId })
-  const totals = await usageOf(on, scope)
+  const from = at.getTime() + 1
+  const totals = await totalsBefore(on, scope, USAGE_TYPES.inbox, from)
+  const later = await periodSums(on, scope, USAGE_TYPES.inbox, { from, to: from + LATEST, period: 1 })
+  const changes = [
+    ...[...totals].map(([series, sum]) => ({ series, at: from - 1, sum })),
+    ...[...later].flatMap(([series, sums]) => sums.map(({ index, sum }) => ({ series, at: from + index, sum }))),
+  ]
   return above.flatMap((wider) =>
-    [...totals].map(([series, total]): Point => ({ scope: wider, series, at: at.getTime(), value: -total })),
+    changes.map(({ series, at: time, sum }): Point => ({ scope: wider, series, at: time, value: -sum })),
   )
 }

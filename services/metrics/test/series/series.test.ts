@@ -112,23 +112,30 @@ describe('sums, times and totals', () => {
 })
 
 describe('settling', () => {
-  it('puts the points of a day into runs of at most 480, in order, and leaves none behind', async () => {
-    const scope = newScope()
-    const points = Array.from({ length: 2_000 }, (_, index): Point => {
-      return { scope, series: 'message.sent', at: BEGIN + ((index * 7_919) % 40_000) * 1_000, value: 1 }
-    })
-    for (let from = 0; from < points.length; from += 50)
-      await db.transaction((tx) => addPoints(tx, points.slice(from, from + 50)))
-    await settler.settle()
-    const runs = await queryRows<{ size: number; first_ms: number; last_ms: number }>(
-      db,
-      'select cardinality(times) as size, first_ms, last_ms from runs where scope_id = $1 order by first_ms',
-      scope.id,
-    )
-    expect(runs.map(({ size }) => size)).toEqual([480, 480, 480, 480, 80])
-    expect(runs.every(({ first_ms }, index) => index === 0 || first_ms >= (runs[index - 1]?.last_ms ?? 0))).toBe(true)
-    expect(await queryRows(db, 'select id from arrivals where scope_id = $1', scope.id)).toEqual([])
-  })
+  it.each([
+    { series: 'message.sent', sizes: [1_900, 100] },
+    { series: 'storage_bytes', sizes: [640, 640, 640, 80] },
+  ] as const)(
+    'puts the points of a day of $series into runs of a page, in order, and leaves none behind',
+    async ({ series, sizes }) => {
+      const scope = newScope()
+      const points = Array.from({ length: 2_000 }, (_, index): Point => {
+        const at = BEGIN + ((index * 7_919) % 40_000) * 1_000
+        return { scope, series, at, value: series === 'message.sent' ? 1 : 40_000_000 + index }
+      })
+      for (let from = 0; from < points.length; from += 50)
+        await db.transaction((tx) => addPoints(tx, points.slice(from, from + 50)))
+      await settler.settle()
+      const runs = await queryRows<{ size: number; first_ms: number; last_ms: number }>(
+        db,
+        'select cardinality(times) as size, first_ms, last_ms from runs where scope_id = $1 order by first_ms',
+        scope.id,
+      )
+      expect(runs.map(({ size }) => size)).toEqual(sizes)
+      expect(runs.every(({ first_ms }, index) => index === 0 || first_ms >= (runs[index - 1]?.last_ms ?? 0))).toBe(true)
+      expect(await queryRows(db, 'select id from arrivals where scope_id = $1', scope.id)).toEqual([])
+    },
+  )
 
   it('keeps running totals when runs are dropped, as one step at the end of their day', async () => {
     const scope = newScope()

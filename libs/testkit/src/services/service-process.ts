@@ -1,35 +1,40 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import path from 'node:path'
 import { serviceCommand } from '@restante/service/process'
-import { freePort, waitFor } from '@restante/testkit'
+import { freePort } from '@restante/service/testing'
+import { waitFor } from '../timing/wait-for.ts'
 
-const MAIN = path.join(import.meta.dirname, '../../src/main.ts')
-
-/** Another replica of the service, in a process of its own that a test may kill. */
+/** Another replica of a service, in a process of its own that a test may kill. */
 export class ServiceProcess {
+  readonly url: string
   readonly #child: ChildProcess
 
-  private constructor(child: ChildProcess) {
+  private constructor(child: ChildProcess, url: string) {
     this.#child = child
+    this.url = url
   }
 
-  /** @param env of the fixture. Resolves when the replica is ready. */
-  static async start(env: Readonly<Record<string, string>>): Promise<ServiceProcess> {
-    const [program, ...args] = serviceCommand(MAIN)
+  /** @param main of the service. @param env of the fixture. Resolves when the replica is ready. */
+  static async start(main: string, env: Readonly<Record<string, string>>): Promise<ServiceProcess> {
+    const [program, ...args] = serviceCommand(main)
     const port = String(await freePort())
+    const url = `http://127.0.0.1:${port}`
     const own = { PATH: process.env['PATH'], LOG_LEVEL: 'silent', ...env, PORT: port }
     const child = spawn(program, args, { env: own, stdio: 'inherit' })
-    await waitFor(async () => child.exitCode !== null || (await fetch(`http://127.0.0.1:${port}/readyz`)).ok, {
+    await waitFor(async () => child.exitCode !== null || (await fetch(`${url}/readyz`)).ok, {
       what: 'the replica to be ready',
       timeout: 60_000,
       interval: 50,
     })
     if (child.exitCode !== null) throw new Error(`the replica ended with exit code ${child.exitCode}`)
-    return new ServiceProcess(child)
+    return new ServiceProcess(child, url)
   }
 
-  /** Resolves when it is gone. */
+  get pid(): number {
+    return this.#child.pid ?? 0
+  }
+
+  /** Kills it with SIGKILL. Resolves when it is gone. */
   async kill(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
     const exit = once(this.#child, 'exit')
