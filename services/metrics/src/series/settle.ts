@@ -114,7 +114,8 @@ async function settleGroups(tx: Tx, groups: readonly Group[]): Promise<void> {
   )
 }
 
-async function createPartitions(tx: Tx, days: readonly number[]): Promise<void> {
+/** Creates the partitions of days that have none; settling is excluded. */
+export async function createPartitions(tx: Tx, days: readonly number[]): Promise<void> {
   const existing = new Set((await tx.query(PARTITIONS)).map(({ week }) => week))
   for (const week of new Set(days.map((day) => Math.floor(day / WEEK)))) {
     if (existing.has(week)) continue

@@ -1,7 +1,7 @@
 import { type Queryable, sql, type Tx } from '@restante/service/database'
 import type { PurgeInBatches } from '@restante/tenancy'
 import { type EntityKind, recordEntities } from '../counting/entities.ts'
-import { addPoints } from '../series/add.ts'
+import { addAdjustments, addPoints } from '../series/add.ts'
 import { deleteScope, excludeSettling, usageOf } from '../series/delete.ts'
 import type { Point, Scope } from '../series/series.ts'
 
@@ -54,7 +54,9 @@ async function purgeBelow(tx: Tx, scope: Scope & { readonly tier: 'pod' | 'inbox
   const { organization_id: organizationId, pod_id, deleted_at: at } = deletion
   const podId = pod_id ?? undefined
   const gone = await recordEntities(tx, 'deleted', [{ kind: scope.tier, id: scope.id, organizationId, podId, at }])
-  await addPoints(tx, [...gone, ...(await withdrawals(tx, scope, { organizationId, podId, at }))])
+  const withdrawn = await withdrawals(tx, scope, { organizationId, podId, at })
+  await addPoints(tx, [...gone, ...withdrawn])
+  await addAdjustments(tx, withdrawn)
   if ((await deleteScope(tx, scope, BATCH)) === 'more') return 'more'
   await tx.query(PURGED, scope.id, scope.tier)
   return 'ended'
