@@ -37,7 +37,7 @@ it('publishes only types that a webhook or a stream can name', () => {
 })
 
 it('keeps internal events of a public topic from webhooks and streams', () => {
-  for (const type of ['label.added', 'label.removed', 'message.deleted']) {
+  for (const type of ['label.added', 'label.removed', 'message.stored', 'message.deleted']) {
     expect(Object.keys(topics['mail.messages'].events)).toContain(type)
     expect(PUBLIC_EVENT_TYPES).not.toContain(type)
   }

@@ -114,7 +114,7 @@ export class FakeUpstreams {
 
   #queued(path: string, body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
     this.queueCalls.push({
-      path: path.replace(/^\/internal\/(delivery-queue|webhook-log|domains-operator|dmarc|apps)\//, ''),
+      path: path.replace(/^\/internal\/(delivery-queue|webhook-log|domains-operator|dmarc|apps|metrics)\//, ''),
       body,
     })
     const answer = this.queueAnswers.shift()
@@ -206,6 +206,7 @@ export class FakeUpstreams {
       case '/internal/apps/remove':
       case '/internal/apps/set-limit':
       case '/internal/apps/list-limits':
+      case '/internal/metrics/show':
       case '/internal/webhook-log/list':
       case '/internal/webhook-log/replay':
       case '/internal/webhook-log/replay-range':

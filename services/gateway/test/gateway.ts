@@ -16,6 +16,7 @@ import { Installation } from '../src/admin/checks/installation.ts'
 import { Apps } from '../src/admin/operator/apps.ts'
 import { DeliveryQueue } from '../src/admin/operator/delivery-queue.ts'
 import { Domains } from '../src/admin/operator/domains.ts'
+import { Metrics } from '../src/admin/operator/metrics.ts'
 import { Operator } from '../src/admin/operator/operator.ts'
 import { WebhookLog } from '../src/admin/operator/webhook-log.ts'
 import { service as gatewayService } from '../src/main.ts'
@@ -64,6 +65,8 @@ export interface TestGateway {
   readonly domains: Domains
   /** The apps of the fake apps-signin. */
   readonly apps: Apps
+  /** What the fake metrics counts. */
+  readonly metrics: Metrics
   /** This gateway's database and Kafka, and the fakes of the other services. */
   readonly installation: Installation
   readonly topics: TestTopics
@@ -104,6 +107,7 @@ export async function startGateway(overrides: Record<string, string> = {}): Prom
   const behindPeer = { url: behindUrl, key: PEER_KEY }
   const domains = new Domains({ domainsDns: behindPeer, mailIngest: behindPeer, operator: 'tester' })
   const apps = new Apps({ appsSignin: behindPeer, operator: 'tester' })
+  const metrics = new Metrics({ metrics: behindPeer })
   const { kafka, retiredAddressMs, addresses } = configOf(env)
   const installation = new Installation({
     database: { url: database.url },
@@ -126,6 +130,7 @@ export async function startGateway(overrides: Record<string, string> = {}): Prom
     webhooks,
     domains,
     apps,
+    metrics,
     installation,
     topics: kafkaTopics,
     env,
@@ -153,6 +158,7 @@ export async function startGateway(overrides: Record<string, string> = {}): Prom
         webhooks.close(),
         domains.close(),
         apps.close(),
+        metrics.close(),
         installation.close(),
         behind.stop(),
         redis.close(),

@@ -194,7 +194,7 @@ function limitsOf(given: Given) {
 }
 
 export const configuration = configurationOf('mail-ingest', {
-  peers: ['gateway', 'mail-send', 'domains-dns', 'webhooks-dispatcher', 'calendar'],
+  peers: ['gateway', 'mail-send', 'domains-dns', 'webhooks-dispatcher', 'calendar', 'metrics'],
 })
   .with(callerVariables)
   .with(redisCacheVariables)

@@ -108,6 +108,7 @@ export interface Fixture {
   /** A call as webhooks-dispatcher makes it. */
   dispatcherPeer<Id extends InternalOperationId>(id: Id, body: InternalRequestOf<Id>): Promise<InternalResponseOf<Id>>
   calendarPeer<Id extends InternalOperationId>(id: Id, body: InternalRequestOf<Id>): Promise<InternalResponseOf<Id>>
+  metricsPeer<Id extends InternalOperationId>(id: Id, body: InternalRequestOf<Id>): Promise<InternalResponseOf<Id>>
   /** A call as the gateway makes it. */
   gatewayPeer<Id extends InternalOperationId>(id: Id, body: InternalRequestOf<Id>): Promise<InternalResponseOf<Id>>
   collect(topic: string): Promise<TopicCollection>
@@ -152,6 +153,7 @@ export async function openFixture(overrides: Record<string, string> = {}, domain
   const caller = new ServiceClient({ from: 'gateway', to: 'mail-ingest', url, key: GATEWAY_KEYS.peer })
   const dispatcher = new ServiceClient({ from: 'webhooks-dispatcher', to: 'mail-ingest', url, key: SECRET })
   const calendar = new ServiceClient({ from: 'calendar', to: 'mail-ingest', url, key: SECRET })
+  const metrics = new ServiceClient({ from: 'metrics', to: 'mail-ingest', url, key: SECRET })
   const collections: TopicCollection[] = []
   const owner = new ServiceClient({ from: 'mail-ingest', to: 'gateway', url: gateway.url, key: GATEWAY_KEYS.peer })
   return {
@@ -218,6 +220,7 @@ export async function openFixture(overrides: Record<string, string> = {}, domain
     peer: (id, body) => mailSend.call(id, body, 10_000),
     dispatcherPeer: (id, body) => dispatcher.call(id, body, 10_000),
     calendarPeer: (id, body) => calendar.call(id, body, 10_000),
+    metricsPeer: (id, body) => metrics.call(id, body, 10_000),
     gatewayPeer: (id, body) => caller.call(id, body, 10_000),
     async collect(topic) {
       const collection = await collectTopic(topics.kafka, topic)
@@ -233,6 +236,7 @@ export async function openFixture(overrides: Record<string, string> = {}, domain
         mailSend.stop(),
         dispatcher.stop(),
         calendar.stop(),
+        metrics.stop(),
         caller.stop(),
         owner.stop(),
       ])
@@ -268,6 +272,8 @@ export function environmentOf(variables: Record<string, string>): Record<string,
     PEER_KEY_WEBHOOKS_DISPATCHER: SECRET,
     CALENDAR_URL: 'http://calendar.test',
     PEER_KEY_CALENDAR: SECRET,
+    METRICS_URL: 'http://127.0.0.1:9',
+    PEER_KEY_METRICS: SECRET,
     WEBHOOKS_DISPATCHER_URL: 'http://127.0.0.1:9',
     // A copy needs mail-send, which most tests do without.
     FEEDBACK_COPIES: 'false',

@@ -218,7 +218,7 @@ function deliveryOf(given: Given, defaultDomain: string, dnsServers: readonly st
 }
 
 export const configuration = configurationOf('mail-send', {
-  peers: ['gateway', 'mail-ingest', 'domains-dns', 'calendar'],
+  peers: ['gateway', 'mail-ingest', 'domains-dns', 'calendar', 'metrics'],
 })
   .with(callerVariables)
   .with(cursorVariables)

@@ -21,6 +21,8 @@ const GIVEN = {
   PEER_KEY_DOMAINS_DNS: 'a domains key of the tests',
   CALENDAR_URL: 'http://calendar:3008',
   PEER_KEY_CALENDAR: 'a calendar key of the tests',
+  METRICS_URL: 'http://metrics:3009',
+  PEER_KEY_METRICS: 'a metrics key of the tests',
 }
 
 const configured = (changes: Readonly<Record<string, string>> = {}) => configuration.read({ ...GIVEN, ...changes })

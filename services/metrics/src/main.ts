@@ -4,6 +4,7 @@ import { configuration } from './config.ts'
 import { domainsConsumer, factsConsumer } from './counting/consumers.ts'
 import { openRoutes } from './open-routes.ts'
 import { Rebuilder } from './rebuild/rebuilder.ts'
+import { ArrivalsGauge } from './series/backlog.ts'
 import { RetentionSweeper } from './series/retention.ts'
 import { Settler } from './series/settle.ts'
 import { openTenancy } from './tenancy/open-tenancy.ts'
@@ -14,6 +15,7 @@ export const service = defineService({
   assemble(kit, config) {
     const { db, kafka, log } = kit
     kit.use(new Settler({ db, log }))
+    kit.use(new ArrivalsGauge({ db, log }))
     kit.use(new RetentionSweeper({ db, log }))
     const facts = kit.use(factsConsumer({ kafka, db }))
     const domains = kit.use(domainsConsumer({ kafka, db }))

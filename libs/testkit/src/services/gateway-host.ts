@@ -31,6 +31,7 @@ interface Gateway<Config extends GatewayConfig> {
     readonly operator: string
   }) => Operator
   readonly Apps: new (config: { readonly appsSignin: Peer; readonly operator: string }) => Operator
+  readonly Metrics: new (config: { readonly metrics: Peer }) => Operator
   readonly Installation: new (
     config: Config & {
       readonly peerOf: (name: PeerName) => Peer
@@ -45,7 +46,14 @@ interface GatewayConfig {
   readonly peers: { of(name: PeerName): Peer }
   readonly addresses: { readonly sharedDomains: ReadonlySet<string> }
 }
-type PeerName = 'mail-ingest' | 'mail-send' | 'domains-dns' | 'webhooks-dispatcher' | 'apps-signin' | 'calendar'
+type PeerName =
+  | 'mail-ingest'
+  | 'mail-send'
+  | 'domains-dns'
+  | 'webhooks-dispatcher'
+  | 'apps-signin'
+  | 'calendar'
+  | 'metrics'
 interface Peer {
   readonly url: string
   readonly key: string
@@ -60,6 +68,7 @@ interface Console {
   readonly webhooks: () => Operator
   readonly domains: () => Operator
   readonly apps: () => Operator
+  readonly metrics: () => Operator
   readonly installation: () => Operator
   readonly print: (line: string) => void
   readonly say: (line: string) => void
@@ -75,6 +84,7 @@ const {
   WebhookLog,
   Domains,
   Apps,
+  Metrics,
   Installation,
   execute,
 }: Gateway<GatewayConfig> = {
@@ -84,6 +94,7 @@ const {
   ...(await load('admin/operator/webhook-log.ts')),
   ...(await load('admin/operator/domains.ts')),
   ...(await load('admin/operator/apps.ts')),
+  ...(await load('admin/operator/metrics.ts')),
   ...(await load('admin/checks/installation.ts')),
   ...(await load('admin/program.ts')),
 }
@@ -114,6 +125,7 @@ async function operate(given: Record<string, string>, words: readonly string[]) 
   const owners = { domainsDns: peers.of('domains-dns'), mailIngest: peers.of('mail-ingest') }
   const domains = new Domains({ ...owners, operator: 'tester' })
   const apps = new Apps({ appsSignin: peers.of('apps-signin'), operator: 'tester' })
+  const metrics = new Metrics({ metrics: peers.of('metrics') })
   const { sharedDomains } = config.addresses
   const stores = { ...config, peerOf: (name: PeerName) => peers.of(name), sharedDomains, operator: 'tester' }
   const installation = new Installation(stores)
@@ -124,6 +136,7 @@ async function operate(given: Record<string, string>, words: readonly string[]) 
     webhooks: () => webhooks,
     domains: () => domains,
     apps: () => apps,
+    metrics: () => metrics,
     installation: () => installation,
     print: (line) => printed.push(line),
     say: (line) => said.push(line),
@@ -133,7 +146,7 @@ async function operate(given: Record<string, string>, words: readonly string[]) 
     const code = await execute(console, words)
     return { code, stdout: printed.join('\n'), stderr: said.join('\n') }
   } finally {
-    const opened = [operator, queue, webhooks, domains, apps, installation]
+    const opened = [operator, queue, webhooks, domains, apps, metrics, installation]
     await Promise.all(opened.map((store) => store.close()))
   }
 }

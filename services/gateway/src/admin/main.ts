@@ -7,15 +7,18 @@ import {
   configureApps,
   configureDomains,
   configureInstallation,
+  configureMetrics,
   configureQueue,
   configureWebhookLog,
   domainsEnvironment,
   environment,
+  metricsEnvironment,
   queueEnvironment,
   webhookLogEnvironment,
 } from './operator/config.ts'
 import { DeliveryQueue } from './operator/delivery-queue.ts'
 import { Domains } from './operator/domains.ts'
+import { Metrics } from './operator/metrics.ts'
 import { Operator } from './operator/operator.ts'
 import { WebhookLog } from './operator/webhook-log.ts'
 import { processConsole } from './output/console.ts'
@@ -28,6 +31,7 @@ async function main(words: readonly string[]): Promise<number> {
   let webhooks: WebhookLog | undefined
   let domains: Domains | undefined
   let apps: Apps | undefined
+  let metrics: Metrics | undefined
   let installation: Installation | undefined
   const console = processConsole({
     operator() {
@@ -50,6 +54,10 @@ async function main(words: readonly string[]): Promise<number> {
       apps ??= new Apps(configureApps(readEnvironment(appsEnvironment, process.env)))
       return apps
     },
+    metrics() {
+      metrics ??= new Metrics(configureMetrics(readEnvironment(metricsEnvironment, process.env)))
+      return metrics
+    },
     installation() {
       installation ??= new Installation(configureInstallation(process.env))
       return installation
@@ -58,7 +66,7 @@ async function main(words: readonly string[]): Promise<number> {
   try {
     return await execute(console, words)
   } finally {
-    const opened = [operator, queue, webhooks, domains, apps, installation]
+    const opened = [operator, queue, webhooks, domains, apps, metrics, installation]
     await Promise.all(opened.map((store) => store?.close()))
   }
 }

@@ -12,6 +12,7 @@ import { addOrganizationCommands } from './commands/organizations.ts'
 import { addQueueCommands } from './commands/queue.ts'
 import { addSecretsCommand } from './commands/secrets.ts'
 import { addWebhookCommands } from './commands/webhooks.ts'
+import { addMetricsCommands } from './metrics/commands.ts'
 import { UsageError } from './operator/usage-error.ts'
 import type { Console } from './output/console.ts'
 
@@ -77,6 +78,7 @@ function program(console: Console): Command {
   addWebhookCommands(root, console)
   addDomainCommands(root, console)
   addAppCommands(root, console)
+  addMetricsCommands(root, console)
   addCheckCommand(root, console)
   addSecretsCommand(root, console)
   return root

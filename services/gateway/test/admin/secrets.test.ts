@@ -33,6 +33,7 @@ async function attempt(...words: string[]) {
       webhooks: unused,
       domains: unused,
       apps: unused,
+      metrics: unused,
       installation: unused,
       print: (line) => printed.push(line),
       say: (line) => said.push(line),

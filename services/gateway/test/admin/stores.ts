@@ -8,6 +8,7 @@ export function storesOf(gateway: TestGateway) {
     webhooks: () => gateway.webhooks,
     domains: () => gateway.domains,
     apps: () => gateway.apps,
+    metrics: () => gateway.metrics,
     installation: () => gateway.installation,
   }
 }

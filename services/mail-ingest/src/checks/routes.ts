@@ -14,8 +14,13 @@ import { lostBytesCheck, referencedBlobs } from '../raw/lost-bytes.ts'
 import { deliveriesConsumer } from '../sent/consumers.ts'
 import type { SentPlacement } from '../sent/placement.ts'
 import type { MailTenancy } from '../tenancy/open-tenancy.ts'
+import { countMailboxes } from './count-mailboxes.ts'
 
-type CheckOperation = 'mail-ingest.check' | 'mail-ingest.listInboxes' | 'mail-ingest.findMissingCopies'
+type CheckOperation =
+  | 'mail-ingest.check'
+  | 'mail-ingest.listInboxes'
+  | 'mail-ingest.findMissingCopies'
+  | 'mail-ingest.countMailboxes'
 
 interface Checked {
   readonly blobs: BlobStore
@@ -54,5 +59,6 @@ export function checkRoutes(
     ),
     'mail-ingest.listInboxes': listInboxes(db, (after, rows) => heldInboxes(db, after, rows)),
     'mail-ingest.findMissingCopies': async ({ body }) => ({ missing: await missingCopies(db, body.messages) }),
+    'mail-ingest.countMailboxes': ({ body }) => countMailboxes(db, body),
   }
 }

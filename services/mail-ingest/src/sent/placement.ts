@@ -14,7 +14,7 @@ import { uuidV7 } from '../mailbox/uuid-v7.ts'
 import { ROW_BYTES, readBlob, rowNameOf, withRawMail } from '../raw/bytes.ts'
 import { copiesOf, type RawMailUse, rawMails } from '../raw/store.ts'
 import { mailDigest } from '../threading/duplicates.ts'
-import { extendThreads, logFirstLabels, saveWithThreads } from '../threading/extend-threads.ts'
+import { announceStored, extendThreads, saveWithThreads } from '../threading/extend-threads.ts'
 import { applyDeliveryEvent } from './apply-delivery-event.ts'
 import { inMailboxes, type MailboxEffect } from './effects/mailbox-effects.ts'
 import { isUnwanted, pendingDeliveryEvents } from './store.ts'
@@ -123,17 +123,18 @@ export class SentPlacement {
     const { outbox } = this.#options
     const { inbox_uid, message_id } = message
     const added = [{ message, body }]
-    const [, unwanted, threads] = await Promise.all([
+    const [, unwanted, [thread]] = await Promise.all([
       lockMailbox(tx, inbox_uid),
       isUnwanted(tx, inbox_uid, message_id),
       extendThreads(tx, added, () => false),
     ])
     if (unwanted) return rawMails.abandon(tx, use)
+    if (thread === undefined) throw new Error('a message has no thread')
     const [early] = await Promise.all([
       pendingDeliveryEvents.take(tx, inbox_uid, message_id),
       rawMails.hold(tx, [use]),
-      saveWithThreads(tx, added, threads),
-      logFirstLabels(tx, outbox, message),
+      saveWithThreads(tx, added, [thread]),
+      announceStored(tx, outbox, message, thread),
     ])
     for (const event of early) await applyDeliveryEvent(tx, outbox, event)
   }

@@ -1,8 +1,10 @@
+import { topics } from '@restante/contracts/events'
 import type { Outbox } from '@restante/messaging'
 import type { Tx } from '@restante/service/database'
-import { type LabelledMessage, logLabels } from '../mailbox/label-log.ts'
+import { insertLabelRecords, type LabelRecord, labelEvent, labelRecords } from '../mailbox/label-log.ts'
 import type { MessageRow, MessageWithBody, ThreadRow, ThreadTotals } from '../mailbox/rows.ts'
 import { store } from '../mailbox/store.ts'
+import { storedEvent } from '../mailbox/stored-event.ts'
 import { extendTotals, insertIntoTotals, type ThreadMember } from '../mailbox/thread-totals.ts'
 
 /**
@@ -40,7 +42,7 @@ export async function extendThreads(
   return grown
 }
 
-/** Stores messages and the threads that `extendThreads` made for them. */
+/** Stores messages and the threads that `extendThreads` made for them. The caller records a `storedEvent` of each. */
 export async function saveWithThreads(
   tx: Tx,
   added: readonly MessageWithBody[],
@@ -71,11 +73,15 @@ function byAge(a: Aged, b: Aged): number {
 }
 
 /** The initial labels of a message, for the audit log. */
-export function firstLabels(message: MessageRow): LabelledMessage {
-  return { message, change: { added: message.labels, removed: [] }, at: message.created_at }
+export function firstLabels(message: MessageRow): LabelRecord[] {
+  return labelRecords({ message, change: { added: message.labels, removed: [] }, at: message.created_at })
 }
 
-/** Logs the initial labels of a message. */
-export function logFirstLabels(tx: Tx, outbox: Outbox, message: MessageRow): Promise<void> {
-  return logLabels(tx, outbox, [firstLabels(message)])
+/** Logs the initial labels of a message, and publishes them and that it is stored. @param thread as of this message */
+export async function announceStored(tx: Tx, outbox: Outbox, message: MessageRow, thread: ThreadRow): Promise<void> {
+  const labels = firstLabels(message)
+  await Promise.all([
+    insertLabelRecords(tx, labels),
+    outbox.addAll(tx, topics['mail.messages'], [storedEvent(message, thread), ...labels.map(labelEvent)]),
+  ])
 }

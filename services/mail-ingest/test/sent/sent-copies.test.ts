@@ -131,7 +131,7 @@ async function stateOf(messageId: string) {
 const get = (id: string) => fixture.call(inbox.caller, 'messages.get', 'GET', pathOf(id))
 const labels = async (id: string): Promise<string[]> => (await get(id)).body.labels
 
-/** Public events about a message. They are complete once `marker`, an event that was raised afterwards, is there. */
+/** Events about a message, without those of labels. They are complete once `marker`, an event that was raised afterwards, is there. */
 async function fired(messageId: string): Promise<CollectedRecord[]> {
   const marker = await receiveMail(fixture, inbox)
   await events.next(({ headers }) => headers['ce_subject'] === marker, { what: 'the marker' })
@@ -187,7 +187,7 @@ describe('a sent copy', () => {
     await fixture.call(inbox.caller, 'messages.delete', 'DELETE', pathOf(copy.message_id))
     await deliver(accepted, handedOver)
     expect((await get(copy.message_id)).status).toBe(404)
-    expect(await firedTypes(copy.message_id)).toEqual(['message.deleted'])
+    expect(await firedTypes(copy.message_id)).toEqual(['message.stored', 'message.deleted'])
   })
 
   it('has answers join its thread', async () => {
@@ -226,7 +226,9 @@ describe('delivery events', () => {
     await deliver(delivered, delivered, complained, complained, opened, opened)
     expect(await labels(copy.message_id)).toEqual(['sent', 'campaign', 'delivered', 'complained', 'opened'])
     expect((await get(copy.message_id)).body).toMatchObject({ opened_at: T(6) })
-    const documents = (await fired(copy.message_id)).map(({ value }) => JSON.parse(value))
+    const [stored, ...published] = await fired(copy.message_id)
+    expect(stored?.type).toBe('message.stored')
+    const documents = published.map(({ value }) => JSON.parse(value))
     const about = { inbox_id: inbox.address, thread_id: copy.thread_id, message_id: copy.message_id }
     expect(documents).toEqual([
       {
@@ -268,7 +270,11 @@ describe('delivery events', () => {
     const { copy, accepted, handedOver, delayed, delivered } = await sentMessage()
     await deliverTwiceAndSwapped(consumer, accepted, handedOver, delayed, delivered)
     expect(await labels(copy.message_id)).toEqual(['sent', 'campaign', 'delivered'])
-    expect((await firedTypes(copy.message_id)).toSorted()).toEqual(['message.delivered', 'message.sent'])
+    expect((await firedTypes(copy.message_id)).toSorted()).toEqual([
+      'message.delivered',
+      'message.sent',
+      'message.stored',
+    ])
     const list = await fixture.call(inbox.caller, 'messages.list', 'GET', '/messages?labels=sent')
     expect(list.body.count).toBe(1)
   })
@@ -276,7 +282,7 @@ describe('delivery events', () => {
   it('publish message.sent before message.delivered, in any order of arrival', async () => {
     const { copy, accepted, handedOver, delivered } = await sentMessage()
     await deliver(accepted, delivered, handedOver)
-    expect(await firedTypes(copy.message_id)).toEqual(['message.sent', 'message.delivered'])
+    expect(await firedTypes(copy.message_id)).toEqual(['message.stored', 'message.sent', 'message.delivered'])
   })
 
   it('wait for a copy that is not stored yet', async () => {
@@ -285,14 +291,18 @@ describe('delivery events', () => {
     expect((await get(copy.message_id)).status).toBe(404)
     await deliver(accepted)
     expect(await labels(copy.message_id)).toEqual(['sent', 'campaign', 'delivered'])
-    expect((await firedTypes(copy.message_id)).toSorted()).toEqual(['message.delivered', 'message.sent'])
+    expect((await firedTypes(copy.message_id)).toSorted()).toEqual([
+      'message.delivered',
+      'message.sent',
+      'message.stored',
+    ])
   })
 
   it('publish bounces and rejections', async () => {
     const { copy, accepted, bounced, delayed } = await sentMessage()
     await deliver(accepted, delayed, bounced)
     expect(await labels(copy.message_id)).toEqual(['sent', 'campaign', 'bounced'])
-    const [bounce] = await fired(copy.message_id)
+    const [, bounce] = await fired(copy.message_id)
     expect(JSON.parse(bounce?.value ?? '').bounce).toMatchObject({
       type: 'Permanent',
       sub_type: 'NoEmail',
@@ -301,7 +311,7 @@ describe('delivery events', () => {
     const other = await sentMessage()
     await deliver(other.accepted, other.rejected)
     expect(await labels(other.copy.message_id)).toEqual(['sent', 'campaign', 'rejected'])
-    const [reject] = await fired(other.copy.message_id)
+    const [, reject] = await fired(other.copy.message_id)
     expect(JSON.parse(reject?.value ?? '').reject).toMatchObject({ reason: 'Bad content' })
   })
 

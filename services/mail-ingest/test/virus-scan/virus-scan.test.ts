@@ -69,9 +69,12 @@ describe('the virus scan', () => {
     expect(await outcomeOf()).toMatchObject({ type: 'mail.discarded', reason: 'virus' })
     clamd.conduct = () => ({ answer: 'stream: OK' })
     await send('after it')
-    await messages.next(({ key }) => key === inbox.inbox_uid, { what: 'the event of the next mail' })
-    const received = messages.records.filter(({ key, type }) => key === inbox.inbox_uid && type.startsWith('message.'))
-    expect(received.map(({ value }) => JSON.parse(value).message.text)).toEqual(['after it\n'])
+    const isReceived = ({ key, type }: { key: string; type: string }) =>
+      key === inbox.inbox_uid && type === 'message.received'
+    const { value } = await messages.next(isReceived, { what: 'the event of the next mail' })
+    expect(JSON.parse(value).message.text).toBe('after it\n')
+    const ours = messages.records.filter(({ key, type }) => key === inbox.inbox_uid && type.startsWith('message.'))
+    expect(ours.map(({ type }) => type)).toEqual(['message.stored', 'message.received'])
     const unused = () => countRows(fixture.db, 'raw_mails where refs = 0')
     await waitFor(async () => (await unused()) === 0, { what: 'the bytes to be deleted' })
   })

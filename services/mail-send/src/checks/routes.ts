@@ -7,6 +7,7 @@ import type { InternalHandlers } from '@restante/service/http'
 import { listInboxes, type Tenancy } from '@restante/tenancy'
 import type { SendKit } from '../config.ts'
 import type { DeliveryQueue } from '../delivery/queue/delivery-queue.ts'
+import { countDrafts } from '../drafts/state/count.ts'
 import type { feedbackConsumer } from '../feedback/consumers.ts'
 import type { SendTimers } from '../timers/kinds.ts'
 import { heldInboxes } from './held-inboxes.ts'
@@ -27,7 +28,7 @@ interface Parts {
 export function checkRoutes(
   kit: SendKit,
   { blobs, queue, timers, tenancy, feedback }: Parts,
-): Pick<InternalHandlers<'mail-send'>, 'mail-send.check' | 'mail-send.listInboxes'> {
+): Pick<InternalHandlers<'mail-send'>, 'mail-send.check' | 'mail-send.listInboxes' | 'mail-send.countDrafts'> {
   const { db, kafka, log } = kit
   return {
     'mail-send.check': checkHandler(
@@ -50,5 +51,6 @@ export function checkRoutes(
       },
     ),
     'mail-send.listInboxes': listInboxes(db, (after, rows) => heldInboxes(db, after, rows)),
+    'mail-send.countDrafts': ({ body }) => countDrafts(db, body),
   }
 }

@@ -38,6 +38,7 @@ const PEER_KEYS = {
   gateway: 'gateway key of the tests',
   'mail-ingest': 'mail-ingest key of tests',
   calendar: 'calendar key of the tests',
+  metrics: 'metrics key of the tests',
 } as const
 
 export interface Answer {
@@ -76,6 +77,7 @@ export interface Fixture {
       | 'mail-send.check'
       | 'mail-send.chargeInvitations'
       | 'mail-send.sendInvitation'
+      | 'mail-send.countDrafts'
       | QueueOperation,
     from: keyof typeof PEER_KEYS,
     body: unknown,
@@ -161,6 +163,8 @@ export async function startWorld(
     PEER_KEY_MAIL_INGEST: PEER_KEYS['mail-ingest'],
     CALENDAR_URL: peers.url,
     PEER_KEY_CALENDAR: PEER_KEYS.calendar,
+    METRICS_URL: peers.url,
+    PEER_KEY_METRICS: PEER_KEYS.metrics,
     DNS_SERVERS: zone.address,
     MX_PORT: String(outside.port),
     MX_ALLOW_LOCAL: 'true',

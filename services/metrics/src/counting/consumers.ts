@@ -1,5 +1,5 @@
 import { type EventOf, type Topic, type TopicDefinition, topics } from '@restante/contracts/events'
-import { Consumer, decodeEvent, type Kafka } from '@restante/messaging'
+import { Consumer, decodeEvent, type Kafka, type RecordedEvent } from '@restante/messaging'
 import type { Database, Tx } from '@restante/service/database'
 import { holdAmong } from '@restante/tenancy'
 import { addPoints } from '../series/add.ts'
@@ -7,6 +7,7 @@ import type { Point } from '../series/series.ts'
 import { CHANGING_TYPES } from './changes.ts'
 import { countEvents } from './count.ts'
 import { type Entity, recordEntities } from './entities.ts'
+import { countLag } from './telemetry.ts'
 
 interface CountingOptions {
   readonly kafka: Kafka
@@ -32,8 +33,13 @@ export function factsConsumer({ kafka, db }: CountingOptions): Consumer<TopicDef
     service: 'metrics',
     topics: FACT_TOPICS,
     name: 'facts',
-    batch: { types: CHANGING_TYPES, batchSize: TOGETHER, effectMany: (tx, events) => countEvents(tx, events) },
+    batch: { types: CHANGING_TYPES, batchSize: TOGETHER, effectMany: countTimed },
   })
+}
+
+async function countTimed(tx: Tx, events: readonly RecordedEvent[]): Promise<void> {
+  await countEvents(tx, events)
+  for (const { time } of events) countLag.observe(Math.max(Date.now() - time.getTime(), 0) / 1_000)
 }
 
 /** Counts the domains of organizations and pods. */

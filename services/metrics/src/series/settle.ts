@@ -4,6 +4,7 @@ import type { Logger } from '@restante/service/telemetry'
 import { POINTS_AS_ROWS } from './add.ts'
 import { excludeSettling } from './delete.ts'
 import { USAGE_SERIES } from './series.ts'
+import { settleDuration, settledAt } from './telemetry.ts'
 
 /** Points of a run. Its row stays below 2 kB, so that PostgreSQL neither compresses it nor stores it out of line. */
 export const RUN_POINTS = 480
@@ -87,15 +88,23 @@ export class Settler extends Periodic {
     this.#db = db
   }
 
+  override async start(): Promise<void> {
+    settledAt.setToCurrentTime()
+    await super.start()
+  }
+
   /** Settles what is due, or the process stops. */
   async settle(stopping?: AbortSignal): Promise<void> {
     for (let settled = BATCH; settled === BATCH && !stopping?.aborted; ) {
+      const measured = settleDuration.startTimer()
       settled = await this.#db.transaction(async (tx) => {
         await excludeSettling(tx)
         const groups = await tx.query(DUE, BATCH)
         await settleGroups(tx, groups)
         return groups.length
       })
+      if (settled > 0) measured()
+      if (settled < BATCH) settledAt.setToCurrentTime()
     }
   }
 }

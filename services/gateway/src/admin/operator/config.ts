@@ -64,6 +64,16 @@ export function configureApps(given: z.output<typeof appsEnvironment>) {
 }
 export type AppsConfig = ReturnType<typeof configureApps>
 
+const METRICS_OWNER = ['metrics'] as const
+
+/** The part that commands on metrics need. */
+export const metricsEnvironment = peerVariables(METRICS_OWNER)
+
+export function configureMetrics(given: z.output<typeof metricsEnvironment>) {
+  return { metrics: peersOf(METRICS_OWNER, given).of('metrics') }
+}
+export type MetricsConfig = ReturnType<typeof configureMetrics>
+
 /** Repairs need everything that the gateway has. */
 export function configureInstallation(source: Readonly<Record<string, string | undefined>>) {
   const { database, kafka, peers, retiredAddressMs, addresses } = configuration.read(source)

@@ -3,6 +3,7 @@ import type { Installation } from '../checks/installation.ts'
 import type { Apps } from '../operator/apps.ts'
 import type { DeliveryQueue } from '../operator/delivery-queue.ts'
 import type { Domains } from '../operator/domains.ts'
+import type { Metrics } from '../operator/metrics.ts'
 import type { Operator } from '../operator/operator.ts'
 import type { WebhookLog } from '../operator/webhook-log.ts'
 
@@ -18,6 +19,8 @@ export interface Console {
   domains(): Domains
   /** Registered apps of apps-signin; opened on first use too. */
   apps(): Apps
+  /** What metrics counts; opened on first use too. */
+  metrics(): Metrics
   /** All stores of the installation; opened on first use too. */
   installation(): Installation
   /** Prints a line of the result, for a person or a script. */
@@ -30,7 +33,7 @@ export interface Console {
 
 /** Standard output and error of this process; questions are asked only on a terminal. */
 export function processConsole(
-  open: Pick<Console, 'operator' | 'queue' | 'webhooks' | 'domains' | 'apps' | 'installation'>,
+  open: Pick<Console, 'operator' | 'queue' | 'webhooks' | 'domains' | 'apps' | 'metrics' | 'installation'>,
 ): Console {
   return {
     ...open,

@@ -6,10 +6,11 @@ import type { Tx } from '@restante/service/database'
 import { deletedAmong } from '@restante/tenancy'
 import type { MailContent } from '../../content/mail-content.ts'
 import { InboxLists } from '../../lists/inbox-lists.ts'
-import { insertLabelRecords, type LabelRecord, labelEvent, labelRecords } from '../../mailbox/label-log.ts'
+import { insertLabelRecords, type LabelRecord, labelEvent } from '../../mailbox/label-log.ts'
 import { lockMailboxes } from '../../mailbox/lock.ts'
 import { receivedEvent } from '../../mailbox/received-event.ts'
 import type { BodyColumns, MessageRow, MessageWithBody, ThreadRow } from '../../mailbox/rows.ts'
+import { storedEvent } from '../../mailbox/stored-event.ts'
 import { uuidV7 } from '../../mailbox/uuid-v7.ts'
 import { isAuthenticated, type SenderVerdict } from '../../sender/authenticate-sender.ts'
 import { isDuplicate, mailDigest, messagesWithDigests, type StoredMail } from '../../threading/duplicates.ts'
@@ -83,7 +84,7 @@ export async function storeMessages(tx: Tx, mails: readonly MailToStore[], optio
   if (added.length === 0) return { outcomes, saved: Promise.resolve() }
   const newThreads = new Set(messages.map(({ thread_id }) => thread_id))
   const threads = await extendThreads(tx, added, (id) => newThreads.has(id))
-  const labels = added.map(({ message }) => labelRecords(firstLabels(message)))
+  const labels = added.map(({ message }) => firstLabels(message))
   for (const [index, { of, message, body }] of added.entries()) {
     const thread = threads[index]
     if (thread === undefined) throw new Error('a message has no thread')
@@ -135,7 +136,11 @@ function encodeEvents(
   outbox: Outbox,
 ): EncodedEvent[] {
   return [
-    ...outbox.encode(topics['mail.messages'], [receivedEvent(message, body, thread), ...labels.map(labelEvent)]),
+    ...outbox.encode(topics['mail.messages'], [
+      storedEvent(message, thread),
+      receivedEvent(message, body, thread),
+      ...labels.map(labelEvent),
+    ]),
     ...outbox.encode(topics['mail.inbound'], [processedEvent(of, message)]),
   ]
 }

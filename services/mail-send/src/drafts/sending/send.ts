@@ -184,7 +184,7 @@ export class DraftSender {
       await outbox.addAll(
         tx,
         draftsTopic,
-        claimed.map((row) => changedEvent(row)),
+        claimed.map((row) => changedEvent(row, 0)),
       )
       return claimed
     })
@@ -195,7 +195,7 @@ export class DraftSender {
     const { log, outbox } = this.#options
     const failed = await context.run(async (tx) => {
       const changed = await drafts.fail(tx, row)
-      if (changed) await outbox.add(tx, draftsTopic, changedEvent(changed))
+      if (changed) await outbox.add(tx, draftsTopic, changedEvent(changed, 0))
       return changed
     })
     if (!failed) return

@@ -5,12 +5,13 @@ export const draftsTopic = topics['mail.drafts']
 
 type DraftEvent = EventOf<typeof draftsTopic>
 
-/** A draft as it is from now on. */
-export function changedEvent(row: DraftRow): DraftEvent {
+/** A draft as it is from now on. @param grown bytes that it takes more than before, negative where fewer (identity 9.2) */
+export function changedEvent(row: DraftRow, grown: number): DraftEvent {
   const { kind, size, send_status, send_at } = row
   const state = {
     ...identityOf(row),
     version: row.version,
+    grown,
     kind,
     size,
     recipients: row.to.length + row.cc.length + row.bcc.length,
@@ -25,7 +26,13 @@ export function changedEvent(row: DraftRow): DraftEvent {
 /** The end of a draft. @param messageId the message that it was sent as. */
 export function deletedEvent(row: DraftIdentity, time: Date, messageId?: string): DraftEvent {
   const sent = messageId === undefined ? {} : { message_id: messageId }
-  const gone = { ...identityOf(row), version: row.version + 1, ...sent, deleted_at: time.toISOString() }
+  const gone = {
+    ...identityOf(row),
+    version: row.version + 1,
+    grown: -row.size,
+    ...sent,
+    deleted_at: time.toISOString(),
+  }
   return draftsTopic.event('draft.deleted', gone, { time })
 }
 

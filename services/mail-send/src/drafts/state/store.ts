@@ -43,7 +43,7 @@ export interface DraftRow extends DraftItemRow {
 }
 
 /** What identifies a draft and its last state in events. */
-export type DraftIdentity = Pick<DraftRow, 'id' | 'organization_id' | 'pod_id' | 'inbox_uid' | 'version'>
+export type DraftIdentity = Pick<DraftRow, 'id' | 'organization_id' | 'pod_id' | 'inbox_uid' | 'version' | 'size'>
 
 /** What a change of a draft can set. */
 export type DraftContent = Pick<
@@ -117,7 +117,7 @@ const DELETE = sql<{ id: string }, [id: string, version: number]>(
 const EARLIER = sql<DraftIdentity, [organizationId: string, takeOvers: number, rows: number]>(`
 delete from drafts
  where id in (select id from drafts where organization_id = $1 and take_overs < $2 order by id limit $3)
-returning id, organization_id, pod_id, inbox_uid, version`)
+returning id, organization_id, pod_id, inbox_uid, version, size`)
 type ListValues = [
   scopeId: string,
   organizationId: string,

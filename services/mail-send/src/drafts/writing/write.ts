@@ -107,7 +107,7 @@ export class DraftWriter {
       requireScheduling(caller, content)
       const changed = await drafts.change(tx, id, { ...content, size: textBytes(content) + bytesOf(kept) })
       await this.#reschedule(tx, changed, body.send_at)
-      await this.#tools.outbox.add(tx, draftsTopic, changedEvent(changed))
+      await this.#tools.outbox.add(tx, draftsTopic, changedEvent(changed, changed.size - row.size))
       return { row: changed, files: kept }
     })
   }
@@ -174,7 +174,7 @@ export class DraftWriter {
     if (!row) return undefined
     await files.keep(tx, row.id, stored)
     if (row.send_at !== null) await timers.schedule(tx, timerOf(row, row.send_at))
-    await outbox.add(tx, draftsTopic, changedEvent(row))
+    await outbox.add(tx, draftsTopic, changedEvent(row, row.size))
     return { row, files: await files.ofDrafts(tx, [row.id]) }
   }
 

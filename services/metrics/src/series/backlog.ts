@@ -1,0 +1,27 @@
+import { type Database, sql } from '@restante/service/database'
+import { Periodic } from '@restante/service/process'
+import type { Logger } from '@restante/service/telemetry'
+import { DAY_MS } from './series.ts'
+import { arrivals, oldestArrival } from './telemetry.ts'
+
+const EVERY_MS = 30_000
+
+const WAITING = sql<{ rows: number; oldest: number | null }>(`
+select count(*)::int as rows, min(day * ${DAY_MS}::bigint + first_ms)::float8 as oldest from arrivals`)
+
+/** Measures how much waits to be settled. */
+export class ArrivalsGauge extends Periodic {
+  readonly #db: Database
+
+  constructor({ db, log }: { readonly db: Database; readonly log: Logger }) {
+    super({ name: 'arrivals gauge', everyMs: EVERY_MS, log, work: () => this.measure() })
+    this.#db = db
+  }
+
+  async measure(): Promise<void> {
+    const [waiting] = await this.#db.query(WAITING)
+    arrivals.set(waiting?.rows ?? 0)
+    const oldest = waiting?.oldest ?? null
+    oldestArrival.set(oldest === null ? 0 : Math.max(Date.now() - oldest, 0) / 1_000)
+  }
+}
