@@ -37,10 +37,12 @@ export async function countForRebuild(
   rebuild: RunningRebuild,
   recorded: readonly RecordedEvent[],
 ): Promise<void> {
-  const unread = await markForRebuild(tx, rebuild, recorded)
+  // A relay that was killed publishes an event twice.
+  const distinct = [...new Map(recorded.map((event) => [event.id, event])).values()]
+  const unread = await markForRebuild(tx, rebuild, distinct)
   const events = await countable(
     tx,
-    recorded.filter(({ id }) => unread.has(id)),
+    distinct.filter(({ id }) => unread.has(id)),
   )
   await addPoints(
     tx,
