@@ -1,4 +1,5 @@
 import { pause } from '@restante/service/concurrency'
+import { numberOf, uuidOf } from '../series/uuid-number.ts'
 import { caughtUp } from './caught-up.ts'
 import type { Comparing } from './comparing.ts'
 import { correctTotals } from './correct.ts'
@@ -78,19 +79,14 @@ function agree(suspects: readonly Suspect[], again: readonly Difference[]): Susp
 /** The owners' counts of these inboxes, whose ids are in order. */
 async function rangesAround(comparing: Comparing, ids: readonly string[]): Promise<OwnerRange[]> {
   const ranges: OwnerRange[] = []
+  // Pages begin after an id.
   for (let left = ids; left[0] !== undefined; ) {
-    const range = await askOwners(comparing, idBefore(left[0]), PAGE.again)
+    const range = await askOwners(comparing, uuidOf(numberOf(left[0]) - 1n), PAGE.again)
     ranges.push(range)
     const { until } = range
     left = until === undefined ? [] : left.filter((id) => id > until)
   }
   return ranges
-}
-
-/** The highest id below another one: pages begin after an id. */
-function idBefore(id: string): string {
-  const digits = (BigInt(`0x${id.replaceAll('-', '')}`) - 1n).toString(16).padStart(32, '0')
-  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
 async function correctInbox(comparing: Comparing, { id, organizationId, podId, amounts }: Difference): Promise<void> {

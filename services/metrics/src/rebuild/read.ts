@@ -12,7 +12,7 @@ import type { Database } from '@restante/service/database'
 import type { Logger } from '@restante/service/telemetry'
 import { CHANGING_TYPES, changesOf } from '../counting/changes.ts'
 import { countForRebuild } from '../counting/count.ts'
-import type { RunningRebuild } from '../counting/running-rebuild.ts'
+import { holdRebuild, type RunningRebuild } from '../counting/running-rebuild.ts'
 import { DAY_MS } from '../series/series.ts'
 import { refuseLoss } from './plan.ts'
 import { advance } from './store.ts'
@@ -40,7 +40,7 @@ export async function readEventsOf(
     if (lostBefore !== undefined) refuseLoss(range, lostBefore.timestamp, rebuild.cut_day)
     const events = records.flatMap((record) => countable(record, rebuild, log))
     const isOurs = await db.transaction(async (tx) => {
-      if (!(await advance(tx, rebuild.id, range, next))) return false
+      if ((await holdRebuild(tx))?.id !== rebuild.id || !(await advance(tx, rebuild.id, range, next))) return false
       if (events.length > 0) await countForRebuild(tx, rebuild, events)
       return true
     })

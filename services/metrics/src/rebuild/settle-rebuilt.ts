@@ -1,5 +1,6 @@
 import { type Database, sql } from '@restante/service/database'
 import { POINTS_AS_ROWS } from '../series/add.ts'
+import { excludeSettling } from '../series/delete.ts'
 import { RUN_POINTS } from '../series/settle.ts'
 
 /** Series and days that one transaction settles. */
@@ -46,6 +47,8 @@ const FIRST: Key = ['00000000-0000-0000-0000-000000000000', 0, 0, 0]
 export async function settleRebuilt(db: Database, stopping: AbortSignal): Promise<void> {
   for (let after = FIRST; !stopping.aborted; ) {
     const next = await db.transaction(async (tx): Promise<Key | undefined> => {
+      // The purge would miss rows that are replaced while it deletes them.
+      await excludeSettling(tx)
       const groups = await tx.query(NEXT, ...after, BATCH)
       const last = groups.at(-1)
       if (last === undefined) return undefined

@@ -4,6 +4,7 @@ import { excludeCounting, rebuildConsumer } from '../counting/running-rebuild.ts
 import { excludeSettling } from '../series/delete.ts'
 import { codeOf, USAGE_SERIES } from '../series/series.ts'
 import { createPartitions } from '../series/settle.ts'
+import { uuidOf } from '../series/uuid-number.ts'
 import { RebuildFailedError } from './plan.ts'
 import { endRebuild, isRunning, rangesOf } from './store.ts'
 
@@ -17,10 +18,11 @@ const SLICE = 50_000
 /** More events of dead letters than that are no exception. */
 const MOST_UNSEEN = 10_000
 
-type Slice = [day: number, slice: number, slices: number, kept: readonly string[], ofEntities: readonly number[]]
+type Slice = [cutDay: number, from: string, until: string, kept: readonly string[], ofEntities: readonly number[]]
 
+// By scope, as the tables are indexed. The last slice ends with the highest id.
 const IN_SLICE = `
-day = $1::int and abs(hashtext(scope_id::text)) % $3::int = $2::int
+scope_id > $2::uuid and scope_id <= $3::uuid and day >= $1::int
    and not (scope_id = any($4::uuid[])) and not (series = any($5::smallint[]))`
 const DELETE = ['arrivals', 'runs', 'totals'].map((table) =>
   sql<never, Slice>(`delete from ${table} where ${IN_SLICE}`),
@@ -37,15 +39,9 @@ insert into arrivals (scope_id, tier, series, day, first_ms, last_ms, times, sum
 select scope_id, tier, series, day, first_ms, last_ms, times, sums from rebuilt where not settled and ${IN_SLICE}
 union all
 select scope_id, tier, series, day, first_ms, last_ms, times, sums from adjustments where ${IN_SLICE}`)
-const DAYS = sql<{ day: number; rows: number }, [cutDay: number]>(`
-select day, sum(rows)::float8 as rows
-  from (select day, count(*) as rows from rebuilt group by day
-        union all select day, count(*) from arrivals where day >= $1::int group by day
-        union all select day, count(*) from runs where day >= $1::int group by day
-        union all select day, 1 from totals where day >= $1::int group by day
-        union all select day, 1 from adjustments where day >= $1::int group by day) as days
- where day >= $1::int
- group by day order by day`)
+const SIZE = sql<{ rows: number }, [cutDay: number]>(`
+select (select count(*) from rebuilt)::float8 + (select count(*) from runs where day >= $1::int)::float8 as rows`)
+const DAYS = sql<{ day: number }>('select distinct day from rebuilt where settled')
 const KEPT = sql<{ id: string }>('select id from deleted_scopes where purged_at is null')
 
 const UNSEEN = sql<{ event_id: string }, [rebuild: string, live: string, limit: number]>(`
@@ -70,20 +66,19 @@ export async function switchOver(db: Database, { id, cut_day, operator }: Switch
   const unseen = (await db.query(UNSEEN, rebuildConsumer(id), LIVE_GROUP, MOST_UNSEEN)).map(({ event_id }) => event_id)
   if (unseen.length === MOST_UNSEEN)
     throw new RebuildFailedError(`more than ${MOST_UNSEEN} events are dead letters: replay them first`)
+  const [size] = await db.query(SIZE, cut_day)
+  const slices = slicesOf(Math.ceil((size?.rows ?? 0) / SLICE) + 1)
   await db.transaction(async (tx) => {
     await excludeCounting(tx)
     await excludeSettling(tx)
     if (!(await isRunning(tx, id)) || !(await hasReadAll(tx, id))) return
     const kept = (await tx.query(KEPT)).map((scope) => scope.id)
-    const days = await tx.query(DAYS, cut_day)
+    const days = await tx.query(DAYS)
     await createPartitions(
       tx,
       days.map(({ day }) => day),
     )
-    for (const { day, rows } of days) {
-      const slices = Math.ceil(rows / SLICE)
-      for (let slice = 0; slice < slices; slice++) await moveSlice(tx, [day, slice, slices, kept, OF_ENTITIES])
-    }
+    for (const [from, until] of slices) await moveSlice(tx, [cut_day, from, until, kept, OF_ENTITIES])
     // A dead letter that is replayed later is counted already.
     await tx.query(SEE, LIVE_GROUP, unseen)
     await endRebuild(tx, id, 'switched')
@@ -107,4 +102,11 @@ async function moveSlice(tx: Tx, slice: Slice): Promise<void> {
   await tx.query(INSERT_RUNS, ...slice)
   await tx.query(INSERT_TOTALS, ...slice, [...USAGE_SERIES.keys()])
   await tx.query(INSERT_ARRIVALS, ...slice)
+}
+
+/** Divides the ids of scopes into equal ranges: they are random. */
+function slicesOf(count: number): [from: string, until: string][] {
+  const highest = 2n ** 128n - 1n
+  const bounds = Array.from({ length: count + 1 }, (_, index) => uuidOf((highest * BigInt(index)) / BigInt(count)))
+  return bounds.slice(1).map((until, index) => [bounds[index] ?? until, until])
 }
