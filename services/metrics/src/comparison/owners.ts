@@ -1,3 +1,4 @@
+import { UpstreamError } from '@restante/service/errors'
 import { type Comparing, PAGE_MS } from './comparing.ts'
 
 /** What is stored in an inbox, in the order of `STORED`. */
@@ -22,13 +23,21 @@ export interface OwnerRange {
   readonly to: number
 }
 
-/** Asks the owners of messages and of drafts for the inboxes after one; the range ends where the first of them has more. */
+/** An event that is on its way for longer could be missing in each of several measurements. */
+const LATE_MS = 10_000
+
+/**
+ * Asks the owners of messages and of drafts for the inboxes after one; the range ends where the first of them has more.
+ * @throws UpstreamError when an owner does not answer, or its events are late.
+ */
 export async function askOwners({ peers }: Comparing, after: string, limit: number): Promise<OwnerRange> {
   const request = { after, limit }
   const [mail, drafts] = await Promise.all([
     peers.mailIngest.call('mail-ingest.countMailboxes', request, PAGE_MS),
     peers.mailSend.call('mail-send.countDrafts', request, PAGE_MS),
   ])
+  for (const { at, unpublished_since: since = at } of [mail, drafts])
+    if (Date.parse(at) - Date.parse(since) > LATE_MS) throw new UpstreamError('events of an owner are not in Kafka yet')
   const [until] = [mail.next, drafts.next].filter((next) => next !== undefined).sort()
   const inboxes = new Map<string, StoredInbox>()
   const add = (scope: ScopeOfMail, [bytes, messages, threads]: Amounts) => {

@@ -1,3 +1,4 @@
+import { USAGE_TYPES } from '@restante/contracts/vocabulary'
 import { Counter, Gauge } from 'prom-client'
 
 /** Totals that a comparison has corrected. */
@@ -6,6 +7,7 @@ export const drift = new Counter({
   help: 'Running totals of scopes that a comparison with their owners corrected, by series.',
   labelNames: ['series'],
 })
+for (const series of USAGE_TYPES.organization) drift.inc({ series }, 0)
 
 export const comparedAt = new Gauge({
   name: 'restante_metrics_compared_timestamp_seconds',

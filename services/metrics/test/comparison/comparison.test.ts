@@ -181,6 +181,21 @@ describe('a comparison', () => {
     owners.mail.delete(busy.inboxUid)
   }, 60_000)
 
+  it('waits while events of an owner are not in Kafka, and corrects nothing until then', async () => {
+    const inbox = inboxScope()
+    const onItsWay = stored(inbox, 600)
+    owned(inbox, 1, 600)
+    owners.unpublishedSince = new Date(Date.now() - 60_000)
+    const before = await corrected('message_count')
+    await comparer.begin('ada')
+    await expect(comparer.work(new AbortController().signal)).rejects.toThrow(/not in Kafka/)
+    owners.unpublishedSince = undefined
+    await count(onItsWay)
+    await compare()
+    expect(await corrected('message_count')).toBe(before)
+    expect(await totals({ tier: 'inbox', id: inbox.inboxUid })).toEqual([600, 1, 1])
+  }, 60_000)
+
   it('counts entities that it has missed from their creation on, and those that are gone until now', async () => {
     const organizationId = randomUUID()
     const [kept, missed] = [inboxScope({ organizationId }), inboxScope({ organizationId })]

@@ -32,6 +32,8 @@ export class FakeOwners {
   domains: Domains = []
   /** Entities in a page at most. */
   page = 3
+  /** Of the owner of messages. */
+  unpublishedSince: Date | undefined
   /** How often each operation was asked. */
   readonly asked = new Map<Asked, number>()
   /** Called before an answer is made. */
@@ -70,7 +72,8 @@ export class FakeOwners {
           ({ inbox_uid }) => inbox_uid,
           after,
         )
-        return { at, mailboxes: items.map(({ drafts: _, ...mailbox }) => mailbox), next }
+        const mailboxes = items.map(({ drafts: _, ...mailbox }) => mailbox)
+        return { at, mailboxes, next, unpublished_since: this.unpublishedSince?.toISOString() }
       }
       case 'mail-send.countDrafts': {
         const { items, next } = this.#pageOf(
