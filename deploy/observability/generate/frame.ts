@@ -9,10 +9,12 @@ import {
   type Panel,
   QueryVariableBuilder,
   RowBuilder,
+  TextBoxVariableBuilder,
   VariableRefresh,
   VariableSort,
 } from '@grafana/grafana-foundation-sdk/dashboard'
 import { DATASOURCE } from './panels.ts'
+import { SQL_DATASOURCE } from './sql.ts'
 
 /** Links the dashboards to each other. */
 const TAG = 'restante'
@@ -35,15 +37,9 @@ export interface DashboardOptions {
 
 /** A dashboard in the layout that all have in common. */
 export function dashboard({ name, title, description, variables = [], rows }: DashboardOptions): Dashboard {
-  const builder = new DashboardBuilder(`Restante / ${title}`)
-    .uid(`restante-${name}`)
-    .description(description)
-    .tags([TAG])
-    .timezone('browser')
+  const builder = frame({ name, title, description }, new DatasourceVariableBuilder('datasource').type(DATASOURCE.type))
     .time({ from: 'now-3h', to: 'now' })
     .refresh('30s')
-    .tooltip(DashboardCursorSync.Crosshair)
-    .withVariable(new DatasourceVariableBuilder('datasource').label('Data source').type('prometheus'))
     .withVariable(variable('namespace', 'restante_build_info'))
     .link(
       new DashboardLinkBuilder('Restante')
@@ -54,6 +50,31 @@ export function dashboard({ name, title, description, variables = [], rows }: Da
         .keepTime(true),
     )
   for (const { label, of } of variables) builder.withVariable(variable(label, of))
+  return withRows(builder, rows)
+}
+
+/** A dashboard about one organization, whose id its reader types, on the database of metrics. */
+export function organizationDashboard({ rows, ...named }: Omit<DashboardOptions, 'variables'>): Dashboard {
+  const builder = frame(named, new DatasourceVariableBuilder('database').type(SQL_DATASOURCE.type))
+    .time({ from: 'now-7d', to: 'now' })
+    .withVariable(new TextBoxVariableBuilder('organization').label('Organization (id)').defaultValue(''))
+  return withRows(builder, rows)
+}
+
+function frame(
+  { name, title, description }: Pick<DashboardOptions, 'name' | 'title' | 'description'>,
+  datasource: DatasourceVariableBuilder,
+): DashboardBuilder {
+  return new DashboardBuilder(`Restante / ${title}`)
+    .uid(`restante-${name}`)
+    .description(description)
+    .tags([TAG])
+    .timezone('browser')
+    .tooltip(DashboardCursorSync.Crosshair)
+    .withVariable(datasource.label('Data source'))
+}
+
+function withRows(builder: DashboardBuilder, rows: readonly Row[]): Dashboard {
   for (const row of rows) {
     builder.withRow(new RowBuilder(row.title))
     for (const panel of row.panels) builder.withPanel(panel)

@@ -10,13 +10,26 @@ import { eventsOut } from './dashboards/events-out.ts'
 import { mailIn } from './dashboards/mail/mail-in.ts'
 import { mailOut } from './dashboards/mail/mail-out.ts'
 import { metrics } from './dashboards/metrics.ts'
+import { organization } from './dashboards/organization.ts'
 import { overview } from './dashboards/overview.ts'
 import { kafka } from './dashboards/platform/kafka.ts'
 import { runtime } from './dashboards/platform/runtime.ts'
 import { signIn } from './dashboards/sign-in.ts'
 
 const folder = path.resolve(import.meta.dirname, '../dashboards')
-const dashboards = [overview, mailIn, mailOut, eventsOut, kafka, runtime, domains, signIn, calendar, metrics]
+const dashboards = [
+  overview,
+  mailIn,
+  mailOut,
+  eventsOut,
+  kafka,
+  runtime,
+  domains,
+  signIn,
+  calendar,
+  metrics,
+  organization,
+]
 const files = new Map(
   dashboards.map((each) => [`${each.uid?.replace('restante-', '')}.json`, `${JSON.stringify(each, null, 2)}\n`]),
 )

@@ -41,6 +41,17 @@ export interface PanelOptions {
   readonly runbooks?: readonly string[]
 }
 
+export interface GraphOptions {
+  readonly width?: number
+  readonly stacked?: boolean
+  readonly max?: number
+}
+
+interface DataSource {
+  readonly type: string
+  readonly uid: string
+}
+
 /** A value that turns orange, then red; with `orange` above `red`, small values are bad. */
 export interface Limits {
   readonly orange: number
@@ -49,32 +60,49 @@ export interface Limits {
 
 /** One number with a colour: the answer to a question. Four stand in a row unless `width` says otherwise. */
 export function tile(options: PanelOptions & { readonly limits: Limits; readonly width?: number }): Builder<Panel> {
-  const panel = new StatBuilder()
-    .title(options.title)
-    .description(options.description)
-    .datasource(DATASOURCE)
-    .unit(options.unit)
-    .decimals(DECIMALS)
-    .noValue('no data')
-    .height(4)
-    .span(options.width ?? 6)
-    .reduceOptions(new ReduceDataOptionsBuilder().calcs(['lastNotNull']).fields('').values(false))
-    .colorMode(BigValueColorMode.Background)
-    .graphMode(BigValueGraphMode.Area)
-    .thresholds(thresholds(options.limits))
-    .links(runbookLinks(options.runbooks))
+  const panel = baseTile(options, DATASOURCE)
   for (const target of targets(options.queries)) panel.withTarget(target)
   return panel
 }
 
+/** Such a number without its query; without limits it has no colour. */
+export function baseTile(
+  options: Omit<PanelOptions, 'queries'> & { readonly limits?: Limits; readonly width?: number },
+  datasource: DataSource,
+): StatBuilder {
+  const panel = new StatBuilder()
+    .title(options.title)
+    .description(options.description)
+    .datasource(datasource)
+    .unit(options.unit)
+    .decimals(options.unit === 'short' && options.limits === undefined ? 0 : DECIMALS)
+    .noValue('no data')
+    .height(4)
+    .span(options.width ?? 6)
+    .reduceOptions(new ReduceDataOptionsBuilder().calcs(['lastNotNull']).fields('').values(false))
+    .colorMode(options.limits === undefined ? BigValueColorMode.None : BigValueColorMode.Background)
+    .graphMode(BigValueGraphMode.Area)
+    .links(runbookLinks(options.runbooks))
+  if (options.limits !== undefined) panel.thresholds(thresholds(options.limits))
+  return panel
+}
+
 /** Lines over time. Two stand in a row unless `width` says otherwise. */
-export function graph(
-  options: PanelOptions & { readonly width?: number; readonly stacked?: boolean; readonly max?: number },
-): Builder<Panel> {
+export function graph(options: PanelOptions & GraphOptions): Builder<Panel> {
+  const panel = baseGraph(options, DATASOURCE)
+  for (const target of targets(options.queries)) panel.withTarget(target)
+  return panel
+}
+
+/** Such lines without their queries. */
+export function baseGraph(
+  options: Omit<PanelOptions, 'queries'> & GraphOptions,
+  datasource: DataSource,
+): TimeSeriesBuilder {
   const panel = new TimeSeriesBuilder()
     .title(options.title)
     .description(options.description)
-    .datasource(DATASOURCE)
+    .datasource(datasource)
     .unit(options.unit)
     .min(0)
     .height(8)
@@ -91,7 +119,6 @@ export function graph(
     .links(runbookLinks(options.runbooks))
   if (options.max !== undefined) panel.max(options.max)
   if (options.stacked) panel.stacking(new StackingConfigBuilder().mode(StackingMode.Normal).group('A'))
-  for (const target of targets(options.queries)) panel.withTarget(target)
   return panel
 }
 

@@ -1,18 +1,27 @@
 import { readdir } from 'node:fs/promises'
 import path from 'node:path'
-import { type Dashboard, readDashboards, shown } from './dashboards.ts'
+import {
+  type Dashboard,
+  type Panel,
+  readDashboards,
+  readSqlDashboards,
+  type SqlDashboard,
+  shown,
+} from './dashboards.ts'
 
 const DATASOURCE = { type: 'prometheus', uid: '$' + '{datasource}' }
 const COLUMNS = 24
 
 describe('every dashboard', () => {
   let dashboards: readonly Dashboard[]
+  let sqlDashboards: readonly SqlDashboard[]
   beforeAll(async () => {
     dashboards = await readDashboards()
+    sqlDashboards = await readSqlDashboards()
   })
 
   /** `of` of each panel that it objects to, as `dashboard: panel`. */
-  const panelsWhere = (isWrong: (panel: ReturnType<typeof shown>[number]) => boolean) =>
+  const panelsWhere = (isWrong: (panel: Panel) => boolean) =>
     dashboards.flatMap((each) =>
       shown(each)
         .filter(isWrong)
@@ -53,14 +62,31 @@ describe('every dashboard', () => {
     )
   })
 
+  it('reads, where it is about an organization, from the database that its reader chooses, by the id that he types', () => {
+    expect(sqlDashboards.map(({ uid }) => uid)).toEqual(['restante-organization'])
+    const database = { type: 'grafana-postgresql-datasource', uid: '$' + '{database}' }
+    for (const { templating, panels } of sqlDashboards) {
+      expect(templating.list.map(({ type, name }) => [type, name])).toEqual([
+        ['datasource', 'database'],
+        ['textbox', 'organization'],
+      ])
+      for (const { title, datasource, description = '', fieldConfig, targets } of shown({ panels })) {
+        expect([title, datasource, ...targets.map((target) => target.datasource)]).toEqual([title, database, database])
+        expect([title, description.length > 30, fieldConfig?.defaults.unit !== undefined]).toEqual([title, true, true])
+        expect(targets.every(({ rawSql }) => rawSql.includes('{organization:sqlstring}::uuid'))).toBe(true)
+      }
+    }
+  })
+
   it('links to runbooks that exist', async () => {
     const runbooks = new Set(await readdir(path.resolve(import.meta.dirname, '../../../docs/runbooks')))
     expect(panelsWhere(({ links }) => links.some(({ url }) => !runbooks.has(path.basename(url))))).toEqual([])
   })
 
   it('has an identity of its own, and panels that do not overlap', () => {
-    expect(new Set(dashboards.map(({ uid }) => uid)).size).toBe(dashboards.length)
-    for (const { title, panels } of dashboards) {
+    const all = [...dashboards, ...sqlDashboards]
+    expect(new Set(all.map(({ uid }) => uid)).size).toBe(all.length)
+    for (const { title, panels } of all) {
       const taken = new Set<string>()
       for (const { gridPos } of panels) {
         expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(COLUMNS)

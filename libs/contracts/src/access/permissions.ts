@@ -1,4 +1,4 @@
-import { RESTRICTED_LABELS, type RestrictedLabel, restrictedAmong } from '../vocabulary/labels.ts'
+import { RESTRICTED_LABELS, type RestrictedLabel, restrictedAmong } from '../vocabulary/mail/labels.ts'
 import type { Tier } from '../vocabulary/tiers.ts'
 
 /** Grantable permissions by subject (identity 4.1). Complete: any other name in a `permissions` object is dropped. */

@@ -3,8 +3,8 @@ import { NOTHING } from '../definition/define.ts'
 import { attachment } from '../resources/attachment.ts'
 import { blobReference, mailScope } from '../schemas/mail-scope.ts'
 import { sentCopy } from '../schemas/sent-copy.ts'
-import { RESTRICTED_LABELS } from '../vocabulary/labels.ts'
 import { LIMITS } from '../vocabulary/limits.ts'
+import { RESTRICTED_LABELS } from '../vocabulary/mail/labels.ts'
 import { defineInternal, INTERNAL, internalGroup } from './definition/define.ts'
 
 /** The message that is answered: the source of recipients, subject, threading headers and quote (mail 8.3). */

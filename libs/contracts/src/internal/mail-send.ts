@@ -6,7 +6,7 @@ import { mailScope } from '../schemas/mail-scope.ts'
 import { sentCopy } from '../schemas/sent-copy.ts'
 import { CALENDAR_LIMITS } from '../vocabulary/calendar.ts'
 import { LIMITS } from '../vocabulary/limits.ts'
-import { LIST_TYPES } from '../vocabulary/lists.ts'
+import { LIST_TYPES } from '../vocabulary/mail/lists.ts'
 import { TIERS } from '../vocabulary/tiers.ts'
 import { defineInternal, INTERNAL, internalGroup } from './definition/define.ts'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { instant } from '../schemas/text.ts'
 import { inboxId, organizationId, podId } from '../vocabulary/ids.ts'
-import { LIST_DIRECTIONS, LIST_ENTRY_TYPES, LIST_TYPES } from '../vocabulary/lists.ts'
+import { LIST_DIRECTIONS, LIST_ENTRY_TYPES, LIST_TYPES } from '../vocabulary/mail/lists.ts'
 
 /** An entry of an allow or block list (mail 12). */
 export const listEntry = z

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { onWire } from '../validation/wire.ts'
-import { DRAFT_LABEL, normalizeLabel, PROTECTED_LABELS } from '../vocabulary/labels.ts'
 import { LIMITS } from '../vocabulary/limits.ts'
+import { DRAFT_LABEL, normalizeLabel, PROTECTED_LABELS } from '../vocabulary/mail/labels.ts'
 import { queryList } from './query.ts'
 import { isSingleLine, stringList } from './text.ts'
 

@@ -1,4 +1,4 @@
-import { type Database, type Queryable, sql, sqlUnprepared, type Tx } from '@restante/service/database'
+import { type Database, type Queryable, type Statement, sql, sqlUnprepared, type Tx } from '@restante/service/database'
 import { Periodic } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
 import { POINTS_AS_ROWS } from './add.ts'
@@ -76,6 +76,17 @@ select c.relname as name, substring(c.relname from '_w(\\d+)$')::int as week
   from pg_inherits i join pg_class c on c.oid = i.inhrelid
  where i.inhparent = 'runs'::regclass`)
 
+/** The statement that creates the partition of a week. */
+export function createPartition(week: number): Statement<never, []> {
+  const [first, next] = [week * WEEK, (week + 1) * WEEK]
+  return sqlUnprepared<never>(`create table runs_w${week} partition of runs for values from (${first}) to (${next})`)
+}
+
+/** The statement that drops a partition. */
+export function dropPartition(name: string): Statement<never, []> {
+  return sqlUnprepared<never>(`drop table ${name}`)
+}
+
 /**
  * Settles arrived points: divides them, together with the runs that they belong to, into rows of at most 480 points, and
  * adds running totals. In one transaction, so a reader sees each point once.
@@ -128,16 +139,13 @@ export async function createPartitions(tx: Tx, days: readonly number[]): Promise
   const existing = new Set((await tx.query(PARTITIONS)).map(({ week }) => week))
   for (const week of new Set(days.map((day) => Math.floor(day / WEEK)))) {
     if (existing.has(week)) continue
-    const [first, next] = [week * WEEK, (week + 1) * WEEK]
-    await tx.query(
-      sqlUnprepared<never>(`create table runs_w${week} partition of runs for values from (${first}) to (${next})`),
-    )
+    await tx.query(createPartition(week))
   }
 }
 
 /** Drops the partitions of runs in which every day is before the given one. @returns their names */
 export async function dropPartitions(db: Queryable, before: number): Promise<string[]> {
   const old = (await db.query(PARTITIONS)).filter(({ week }) => (week + 1) * WEEK <= before)
-  for (const { name } of old) await db.query(sqlUnprepared<never>(`drop table ${name}`))
+  for (const { name } of old) await db.query(dropPartition(name))
   return old.map(({ name }) => name)
 }

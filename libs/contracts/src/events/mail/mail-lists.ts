@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { LIST_DIRECTIONS, LIST_ENTRY_TYPES, LIST_TYPES } from '../../vocabulary/lists.ts'
+import { LIST_DIRECTIONS, LIST_ENTRY_TYPES, LIST_TYPES } from '../../vocabulary/mail/lists.ts'
 import { defineTopic, routingWithin } from '../definition/topic.ts'
 
 const at = z.iso.datetime()

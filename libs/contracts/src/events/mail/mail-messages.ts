@@ -3,7 +3,7 @@ import { inboxEvent } from '../../resources/inbox-event.ts'
 import { mailScope } from '../../schemas/mail-scope.ts'
 import { instant } from '../../schemas/text.ts'
 import { messageId, threadId } from '../../vocabulary/ids.ts'
-import { restrictedAmong } from '../../vocabulary/labels.ts'
+import { restrictedAmong } from '../../vocabulary/mail/labels.ts'
 import { definePublicTopic, routingWithin } from '../definition/topic.ts'
 import { messageEvents } from './messages.ts'
 

@@ -5,7 +5,7 @@ import { PAGE } from '../../resources/page.ts'
 import { pageQuery } from '../../schemas/query.ts'
 import { line } from '../../schemas/text.ts'
 import { LIMITS } from '../../vocabulary/limits.ts'
-import { LIST_DIRECTIONS, LIST_TYPES } from '../../vocabulary/lists.ts'
+import { LIST_DIRECTIONS, LIST_TYPES } from '../../vocabulary/mail/lists.ts'
 import { TIERS } from '../../vocabulary/tiers.ts'
 
 const list = { direction: z.enum(LIST_DIRECTIONS), type: z.enum(LIST_TYPES) }

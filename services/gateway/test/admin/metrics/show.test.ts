@@ -1,9 +1,9 @@
 import { COUNTED_EVENT_TYPES, USAGE_TYPES } from '@restante/contracts/vocabulary'
-import { periodsOf, periodText } from '../../src/admin/metrics/periods.ts'
-import { sparkline } from '../../src/admin/metrics/sparkline.ts'
-import { EXIT, execute } from '../../src/admin/program.ts'
-import { startGateway, type TestGateway } from '../gateway.ts'
-import { storesOf } from './stores.ts'
+import { periodsOf, periodText } from '../../../src/admin/metrics/periods.ts'
+import { sparkline } from '../../../src/admin/metrics/sparkline.ts'
+import { EXIT, execute } from '../../../src/admin/program.ts'
+import { startGateway, type TestGateway } from '../../gateway.ts'
+import { storesOf } from '../stores.ts'
 
 const DAY = 86_400_000
 
