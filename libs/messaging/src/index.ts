@@ -10,9 +10,10 @@ export { DeadLetterBacklog } from './dead-letters/backlog.ts'
 export { consumerGroup, deadLetterTopic } from './dead-letters/dead-letters.ts'
 export { type DeadLetter, deadLetterGroups, readDeadLetters, replayDeadLetters } from './dead-letters/reader.ts'
 export { kafkaConfiguration, kafkaProblems, kafkaVariables } from './kafka/configuration.ts'
-export { decodeEvent, type RecordedEvent, readEnvelope } from './kafka/envelope.ts'
+export { decodeEvent, InvalidRecordError, type RecordedEvent, readEnvelope } from './kafka/envelope.ts'
 export { type Durability, Kafka, type KafkaOptions } from './kafka/kafka.ts'
 export { formatPosition, parsePosition, type RecordPosition } from './kafka/position.ts'
+export type { ConsumedRecord } from './kafka/record.ts'
 export { type EncodedEvent, EventTooLargeError, InvalidEventError, MAX_EVENT_BYTES, Outbox } from './outbox/outbox.ts'
 export { Relay, type RelayOptions } from './outbox/relay.ts'
 export type {
@@ -23,7 +24,16 @@ export type {
   PreparedBatchHandler,
   PreparedHandler,
 } from './processing/handlers.ts'
-export { MarkSweeper } from './processing/marks.ts'
-export { type RecordRange, readEvents, readRecordedEvent, recordedBetween } from './records/read-events.ts'
+export { MarkSweeper, markEvents } from './processing/marks.ts'
+export {
+  hasProcessed,
+  heldAround,
+  heldRecords,
+  type RecordRange,
+  readEvents,
+  readRecordedEvent,
+  recordedBetween,
+} from './records/read-events.ts'
+export { type RangeRecords, readRanges } from './records/read-ranges.ts'
 export { deadLetterSettings, type TopicSettings, topicSettings } from './topics/settings.ts'
 export { checkTopics, ensureTopics, TopicsCheck } from './topics/topics.ts'

@@ -207,6 +207,9 @@ export class FakeUpstreams {
       case '/internal/apps/set-limit':
       case '/internal/apps/list-limits':
       case '/internal/metrics/show':
+      case '/internal/metrics/rebuild/start':
+      case '/internal/metrics/rebuild/get':
+      case '/internal/metrics/compare':
       case '/internal/webhook-log/list':
       case '/internal/webhook-log/replay':
       case '/internal/webhook-log/replay-range':

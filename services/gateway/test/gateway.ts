@@ -107,7 +107,7 @@ export async function startGateway(overrides: Record<string, string> = {}): Prom
   const behindPeer = { url: behindUrl, key: PEER_KEY }
   const domains = new Domains({ domainsDns: behindPeer, mailIngest: behindPeer, operator: 'tester' })
   const apps = new Apps({ appsSignin: behindPeer, operator: 'tester' })
-  const metrics = new Metrics({ metrics: behindPeer })
+  const metrics = new Metrics({ metrics: behindPeer, operator: 'tester' })
   const { kafka, retiredAddressMs, addresses } = configOf(env)
   const installation = new Installation({
     database: { url: database.url },

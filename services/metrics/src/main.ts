@@ -1,7 +1,9 @@
 import { defineService, runService } from '@restante/kit'
+import { Comparer } from './comparison/comparer.ts'
 import { configuration } from './config.ts'
 import { domainsConsumer, factsConsumer } from './counting/consumers.ts'
 import { openRoutes } from './open-routes.ts'
+import { Rebuilder } from './rebuild/rebuilder.ts'
 import { ArrivalsGauge } from './series/backlog.ts'
 import { RetentionSweeper } from './series/retention.ts'
 import { Settler } from './series/settle.ts'
@@ -18,7 +20,16 @@ export const service = defineService({
     const facts = kit.use(factsConsumer({ kafka, db }))
     const domains = kit.use(domainsConsumer({ kafka, db }))
     const tenancy = kit.use(openTenancy({ kafka, db, log }))
-    openRoutes(kit, config, { tenancy, consumers: [facts, domains] })
+    const rebuilder = kit.use(new Rebuilder({ kafka, db, log }))
+    const peers = {
+      gateway: kit.peer('gateway'),
+      mailIngest: kit.peer('mail-ingest'),
+      mailSend: kit.peer('mail-send'),
+      domainsDns: kit.peer('domains-dns'),
+    }
+    const consumers = [tenancy.consumer, facts, domains]
+    const comparer = kit.use(new Comparer({ kafka, db, log, peers, consumers }))
+    openRoutes(kit, config, { tenancy, consumers: [facts, domains], rebuilder, comparer })
   },
 })
 

@@ -230,6 +230,10 @@ export const mailIngestInternalOperations = internalGroup({
       at: z.iso.datetime(),
       mailboxes: z.array(z.object({ ...mailScope, messages: z.int(), threads: z.int(), bytes: z.int() })),
       next: z.guid().optional(),
+      unpublished_since: z.iso
+        .datetime()
+        .optional()
+        .meta({ description: 'When the oldest event was raised that is not in Kafka yet.' }),
     }),
   }),
   /** Signing up again with a known human's address must not open mail that has arrived (identity 5.1). */

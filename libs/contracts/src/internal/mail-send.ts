@@ -114,6 +114,10 @@ export const mailSendInternalOperations = internalGroup({
       at: z.iso.datetime(),
       inboxes: z.array(z.object({ ...mailScope, bytes: z.int() })),
       next: z.guid().optional(),
+      unpublished_since: z.iso
+        .datetime()
+        .optional()
+        .meta({ description: 'When the oldest event was raised that is not in Kafka yet.' }),
     }),
   }),
   /** A complaint that came to a registered address names a message and its recipient, not the delivery (events 1.3). */

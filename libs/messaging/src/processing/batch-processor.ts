@@ -3,7 +3,7 @@ import type { ConsumedRecord } from '../kafka/record.ts'
 import { type PausablePartition, RevokedError, tryWork } from './attempts.ts'
 import { isForGroup, type ProcessorOptions } from './event-processor.ts'
 import type { BatchHandler, PreparedBatchHandler } from './handlers.ts'
-import { MARK } from './marks.ts'
+import { markEvents } from './marks.ts'
 import type { Processor } from './processor.ts'
 import type { Report } from './report.ts'
 
@@ -61,8 +61,7 @@ export class BatchProcessor implements Processor {
     }
     const effect = await this.#effect([...events.values()])
     return this.#options.db.transaction(async (tx) => {
-      const marked = await tx.query(MARK, this.#options.policy.group, [...events.keys()])
-      const fresh = new Set(marked.map((row) => row.event_id))
+      const fresh = await markEvents(tx, this.#options.policy.group, [...events.keys()])
       if (fresh.size > 0)
         await effect(
           tx,

@@ -1,4 +1,4 @@
-import { type Queryable, sql } from '@restante/service/database'
+import { type Queryable, sql, type Tx } from '@restante/service/database'
 import { Periodic } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
 
@@ -11,6 +11,12 @@ insert into consumed (consumer, event_id)
 select $1, event_id from unnest($2::text[]) as fresh(event_id) order by event_id
 on conflict do nothing
 returning event_id`)
+
+/** Marks events as processed by a consumer. @returns the ids of those that were not marked before. */
+export async function markEvents(tx: Tx, consumer: string, ids: readonly string[]): Promise<Set<string>> {
+  const marked = await tx.query(MARK, consumer, ids)
+  return new Set(marked.map(({ event_id }) => event_id))
+}
 
 /** An early check, before outside work is done for an event; the mark itself decides. */
 export const IS_MARKED = sql<{ marked: boolean }, [consumer: string, id: string]>(

@@ -57,6 +57,56 @@ export async function recordedBetween(
   })
 }
 
+/** The records that topics hold now, of every partition. */
+export async function heldRecords(kafka: Kafka, topics: readonly TopicDefinition[]): Promise<RecordRange[]> {
+  return kafka.administrate(async (admin) => {
+    const held: RecordRange[] = []
+    for (const { name: topic } of topics)
+      for (const [partition, { low, high }] of await boundsOf(kafka, admin, topic))
+        held.push({ topic, partition, offset: low, until: high })
+    return held
+  })
+}
+
+/**
+ * Whether topics hold records that were written before a time, and whether they hold all that were written since: of each
+ * partition that has lost records it holds an older one, or lost all of them to its retention before that time.
+ */
+export async function heldAround(
+  kafka: Kafka,
+  topics: readonly TopicDefinition[],
+  at: Date,
+): Promise<{ readonly hasEarlier: boolean; readonly hasAllSince: boolean }> {
+  return kafka.administrate(async (admin) => {
+    let [hasEarlier, hasAllSince] = [false, true]
+    for (const { name, retentionMs } of topics) {
+      const bounds = await boundsOf(kafka, admin, name)
+      const first = await offsetsAt(kafka, admin, name, at)
+      for (const [partition, { low, high }] of bounds) {
+        const holdsOlder = low < high && (first.get(partition) ?? high) > low
+        // Nothing younger is deleted: `topicSettings` takes at most an eighth off.
+        const lostBefore = low === high && at.getTime() >= Date.now() - (retentionMs * 7) / 8
+        if (holdsOlder) hasEarlier = true
+        if (low > 0 && !holdsOlder && !lostBefore) hasAllSince = false
+      }
+    }
+    return { hasEarlier, hasAllSince }
+  })
+}
+
+/** Whether a consumer group has handled everything before the ends of ranges, and committed that. */
+export async function hasProcessed(kafka: Kafka, group: string, ranges: readonly RecordRange[]): Promise<boolean> {
+  return kafka.administrate(async (admin) => {
+    for (const [topic, of] of Map.groupBy(ranges, (range) => range.topic)) {
+      const committed = await committedOf(kafka, admin, group, topic)
+      // A group that was given nothing to handle has committed nothing.
+      if (of.some(({ partition, offset, until }) => offset < until && (committed.get(partition) ?? -1) < until))
+        return false
+    }
+    return true
+  })
+}
+
 /**
  * Reads the events of a range, or the first of them where they exceed the limits.
  * @returns the events, and the offset at which to continue; it is `range.until` at the end. Records that are no events

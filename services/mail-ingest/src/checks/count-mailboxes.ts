@@ -8,6 +8,7 @@ interface Page {
   readonly mailboxes: Counted['mailboxes']
   /** The last mailbox that was looked at, also where it is left out; null when there are no more after it. */
   readonly next: string | null
+  readonly unpublished_since: Date | null
 }
 
 // A loose index scan finds the mailboxes, so that the statement reads the threads of this page only, whatever the
@@ -27,6 +28,7 @@ with recursive held as (
    where not exists (select from deleted_scopes where id = held.inbox_uid)
 )
 select statement_timestamp() as at, (select inbox_uid from held where place = $2) as next,
+       (select created_at from outbox where published_at is null and refused is null order by position limit 1) as unpublished_since,
        coalesce((select json_agg(counted order by inbox_uid) from counted), '[]') as mailboxes`)
 
 const FIRST = '00000000-0000-0000-0000-000000000000'
@@ -38,6 +40,11 @@ export async function countMailboxes(
 ): Promise<Counted> {
   const [page] = await db.query(PAGE, after, limit)
   if (page === undefined) throw new Error('the mailboxes were not counted')
-  const { at, mailboxes, next } = page
-  return { at: at.toISOString(), mailboxes, ...(next !== null && { next }) }
+  const { at, mailboxes, next, unpublished_since: since } = page
+  return {
+    at: at.toISOString(),
+    mailboxes,
+    ...(next !== null && { next }),
+    ...(since !== null && { unpublished_since: since.toISOString() }),
+  }
 }

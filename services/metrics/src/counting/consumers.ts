@@ -3,6 +3,7 @@ import { Consumer, decodeEvent, type Kafka, type RecordedEvent } from '@restante
 import type { Database, Tx } from '@restante/service/database'
 import { holdAmong } from '@restante/tenancy'
 import { addPoints } from '../series/add.ts'
+import type { Point } from '../series/series.ts'
 import { CHANGING_TYPES } from './changes.ts'
 import { countEvents } from './count.ts'
 import { type Entity, recordEntities } from './entities.ts'
@@ -58,7 +59,8 @@ export function domainsConsumer({ kafka, db }: CountingOptions): Consumer<Topic<
   })
 }
 
-type Timed = Entity & { readonly at: Date }
+/** An entity that was created or deleted at a time. */
+export type Timed = Entity & { readonly at: Date }
 type DomainEvent = EventOf<Topic<'domains.state'>>
 
 function domainOf({ payload }: DomainEvent, at: string): Timed {
@@ -74,9 +76,16 @@ function deletedDomain(event: DomainEvent): Timed[] {
   return event.type === 'domain.deleted' ? [domainOf(event, event.payload.deleted_at)] : []
 }
 
-/** Counts creations or deletions of what is in organizations; a deleted organization or pod is left alone. */
-export async function countEntities(tx: Tx, what: 'created' | 'deleted', given: readonly Timed[]): Promise<void> {
-  if (given.length === 0) return
+/**
+ * Counts creations or deletions of what is in organizations; a deleted organization or pod is left alone.
+ * @returns the points of those that were not counted before.
+ */
+export async function countEntities(
+  tx: Tx,
+  what: 'created' | 'deleted',
+  given: readonly Timed[],
+): Promise<readonly Point[]> {
+  if (given.length === 0) return []
   const deleted = await holdAmong(
     tx,
     given.flatMap(({ organizationId, podId }) => [organizationId, ...(podId === undefined ? [] : [podId])]),
@@ -84,9 +93,7 @@ export async function countEntities(tx: Tx, what: 'created' | 'deleted', given: 
   // One statement cannot write a row twice.
   const entities = new Map(given.map((entity) => [`${entity.kind} ${entity.id}`, entity]))
   const live = [...entities.values()].filter(({ organizationId }) => !deleted.has(organizationId))
-  const points = await recordEntities(tx, what, live)
-  await addPoints(
-    tx,
-    points.filter(({ scope }) => !deleted.has(scope.id)),
-  )
+  const points = (await recordEntities(tx, what, live)).filter(({ scope }) => !deleted.has(scope.id))
+  await addPoints(tx, points)
+  return points
 }

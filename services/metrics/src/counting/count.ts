@@ -1,39 +1,84 @@
 import type { RecordedEvent } from '@restante/messaging'
 import type { Tx } from '@restante/service/database'
 import { holdAmong } from '@restante/tenancy'
-import { addPoints, type PointTable } from '../series/add.ts'
+import { addAdjustments, addPoints } from '../series/add.ts'
 import type { Point } from '../series/series.ts'
 import { changesOf } from './changes.ts'
 import { rememberScopes } from './entities.ts'
-import { type CountedEvent, pointsOf, scopesOf } from './points.ts'
+import { type CountedEvent, type EventPoints, pointsOf, scopesOf } from './points.ts'
+import { holdRebuild, markForRebuild, type RunningRebuild } from './running-rebuild.ts'
 
-/** Counts events for the scopes that they name, each of which stays undeleted until the transaction ends. */
-export async function countEvents(
-  tx: Tx,
-  recorded: readonly RecordedEvent[],
-  tables: readonly PointTable[] = ['arrivals'],
-): Promise<void> {
-  const events = recorded.map(
-    (event): CountedEvent => ({ routing: event.routing, at: event.time.getTime(), changes: changesOf(event) }),
+type Counted = CountedEvent & EventPoints & { readonly id: string }
+
+/**
+ * Counts events for the scopes that they name, each of which stays undeleted until the transaction ends. While a rebuild
+ * runs, it gets them too, unless it has read them.
+ */
+export async function countEvents(tx: Tx, recorded: readonly RecordedEvent[]): Promise<void> {
+  const rebuild = await holdRebuild(tx)
+  const unread = rebuild === undefined ? new Set<string>() : await markForRebuild(tx, rebuild, recorded)
+  const events = await countable(tx, recorded)
+  const withdrawn = events.flatMap((event) => event.withdrawn)
+  await addPoints(tx, [...events.flatMap(({ counted }) => counted), ...withdrawn])
+  await addAdjustments(tx, withdrawn)
+  await addPoints(
+    tx,
+    events.flatMap(({ id, counted }) => (unread.has(id) ? counted : [])),
+    'rebuilt',
   )
+}
+
+/**
+ * Counts events for a rebuild only, unless it has them. What leaves the scopes above deleted inboxes is not counted again: the
+ * live points of it are kept.
+ */
+export async function countForRebuild(
+  tx: Tx,
+  rebuild: RunningRebuild,
+  recorded: readonly RecordedEvent[],
+): Promise<void> {
+  // A relay that was killed publishes an event twice.
+  const distinct = [...new Map(recorded.map((event) => [event.id, event])).values()]
+  const unread = await markForRebuild(tx, rebuild, distinct)
+  const events = await countable(
+    tx,
+    distinct.filter(({ id }) => unread.has(id)),
+  )
+  await addPoints(
+    tx,
+    events.flatMap(({ counted }) => counted),
+    'rebuilt',
+  )
+}
+
+/** The points of events, whose scopes are held and remembered. */
+async function countable(tx: Tx, recorded: readonly RecordedEvent[]): Promise<Counted[]> {
+  const events = recorded.map((event) => ({
+    id: event.id,
+    routing: event.routing,
+    at: event.time.getTime(),
+    changes: changesOf(event),
+  }))
   const deleted = await holdAmong(
     tx,
     events.flatMap(({ routing }) => scopesOf(routing).map(({ id }) => id)),
   )
   const deletions = new Map([...deleted].map(([id, at]) => [id, at.getTime()]))
-  const points = events.flatMap((event) => pointsOf(event, deletions))
-  await rememberScopes(tx, scopesBelow(events, points))
-  for (const table of tables) await addPoints(tx, points, table)
+  const counted = events.map((event) => ({ ...event, ...pointsOf(event, deletions) }))
+  await rememberScopes(tx, scopesBelow(counted))
+  return counted
 }
 
-/** The pods and inboxes that get points, each once, with their organizations. */
-function scopesBelow(events: readonly CountedEvent[], points: readonly Point[]) {
-  const organizations = new Map(
-    events.flatMap(({ routing }) => scopesOf(routing).map(({ tier, id }) => [`${tier} ${id}`, routing.organizationId])),
+/** The pods and inboxes that get points, each once, with the organizations and pods that they are in. */
+function scopesBelow(events: readonly Counted[]) {
+  const routings = new Map(
+    events.flatMap(({ routing }) => scopesOf(routing).map(({ tier, id }) => [`${tier} ${id}`, routing])),
   )
+  const points = events.flatMap(({ counted }): readonly Point[] => counted)
   const scopes = new Map(points.map(({ scope }) => [`${scope.tier} ${scope.id}`, scope]))
   return [...scopes].flatMap(([key, { tier: kind, id }]) => {
-    const organizationId = organizations.get(key)
-    return kind === 'organization' || organizationId === undefined ? [] : [{ id, kind, organizationId }]
+    const routing = routings.get(key)
+    if (kind === 'organization' || routing === undefined) return []
+    return [{ id, kind, organizationId: routing.organizationId, podId: kind === 'inbox' ? routing.podId : undefined }]
   })
 }

@@ -29,12 +29,14 @@ const GIVEN = `select * from unnest($1::uuid[], $2::text[], $3::uuid[], $4::uuid
                        as given (id, kind, organization_id, pod_id, at) order by id, kind`
 const CREATED = sql<Row, Columns>(`
 insert into entities (id, kind, organization_id, pod_id, created_at) ${GIVEN}
-on conflict (id, kind) do update set created_at = excluded.created_at
+on conflict (id, kind) do update
+   set created_at = excluded.created_at, pod_id = coalesce(entities.pod_id, excluded.pod_id)
  where entities.created_at is null
 returning id, kind`)
 const DELETED = sql<Row, Columns>(`
 insert into entities (id, kind, organization_id, pod_id, deleted_at) ${GIVEN}
-on conflict (id, kind) do update set deleted_at = excluded.deleted_at
+on conflict (id, kind) do update
+   set deleted_at = excluded.deleted_at, pod_id = coalesce(entities.pod_id, excluded.pod_id)
  where entities.deleted_at is null
 returning id, kind`)
 
@@ -80,15 +82,24 @@ function pointsOfEntity({ kind, organizationId, podId, at }: Entity & { readonly
   return [ofOrganization, { ...point, scope: { tier: 'pod', id: podId } }]
 }
 
-const SEEN = sql<never, [ids: readonly string[], kinds: readonly string[], organizationIds: readonly string[]]>(`
-insert into entities (id, kind, organization_id)
-select * from unnest($1::uuid[], $2::text[], $3::uuid[]) as given (id, kind, organization_id) order by id, kind
+const SEEN = sql<
+  never,
+  [
+    ids: readonly string[],
+    kinds: readonly string[],
+    organizationIds: readonly string[],
+    podIds: readonly (string | null)[],
+  ]
+>(`
+insert into entities (id, kind, organization_id, pod_id)
+select * from unnest($1::uuid[], $2::text[], $3::uuid[], $4::uuid[]) as given (id, kind, organization_id, pod_id)
+ order by id, kind
 on conflict do nothing`)
 
-/** Remembers scopes of an organization, so that its deletion finds what is counted for them. */
+/** Remembers scopes and what they are in, so that deletions find what is counted for them. */
 export async function rememberScopes(
   tx: Tx,
-  scopes: readonly { readonly id: string; readonly kind: 'pod' | 'inbox'; readonly organizationId: string }[],
+  scopes: readonly (Entity & { readonly kind: 'pod' | 'inbox' })[],
 ): Promise<void> {
   if (scopes.length === 0) return
   await tx.query(
@@ -96,5 +107,6 @@ export async function rememberScopes(
     scopes.map(({ id }) => id),
     scopes.map(({ kind }) => kind),
     scopes.map(({ organizationId }) => organizationId),
+    scopes.map(({ podId }) => podId ?? null),
   )
 }

@@ -10,6 +10,15 @@ export interface CountedEvent {
   readonly changes: readonly Change[]
 }
 
+/** What an event adds. */
+export interface EventPoints {
+  readonly counted: readonly Point[]
+  /** What leaves the scopes above a deleted inbox again. No event carries it. */
+  readonly withdrawn: readonly Point[]
+}
+
+const NONE: EventPoints = { counted: [], withdrawn: [] }
+
 /** When scopes were deleted, by their ids, in milliseconds since 1970. */
 export type Deletions = ReadonlyMap<string, number>
 
@@ -27,15 +36,16 @@ export function scopesOf({ organizationId, podId, inboxUid }: EventRouting): Sco
  * The points of an event. A deleted scope gets none. What is stored in a deleted inbox leaves its pod and its organization at
  * the deletion: an event that arrives after it counts for them until then (identity 9.1, 10.1).
  */
-export function pointsOf({ routing, at, changes }: CountedEvent, deletions: Deletions): Point[] {
-  if (deletions.has(routing.organizationId)) return []
+export function pointsOf({ routing, at, changes }: CountedEvent, deletions: Deletions): EventPoints {
+  if (deletions.has(routing.organizationId)) return NONE
   const live = scopesOf(routing).filter(({ id }) => !deletions.has(id))
+  const counted = changes.flatMap(({ series, value }) => live.map((scope): Point => ({ scope, series, at, value })))
   const deletedAt = routing.inboxUid === undefined ? undefined : deletions.get(routing.inboxUid)
-  return changes.flatMap(({ series, value }) => {
-    const counted = live.map((scope): Point => ({ scope, series, at, value }))
-    if (deletedAt === undefined || !isUsage(series)) return counted
-    return [...counted, ...counted.map((point) => ({ ...point, at: Math.max(at, deletedAt), value: -value }))]
-  })
+  if (deletedAt === undefined) return { counted, withdrawn: [] }
+  const withdrawn = counted
+    .filter(({ series }) => isUsage(series))
+    .map((point) => ({ ...point, at: Math.max(at, deletedAt), value: -point.value }))
+  return { counted, withdrawn }
 }
 
 function isUsage(series: SeriesName): boolean {

@@ -1,8 +1,8 @@
 import { type Queryable, type Statement, sql } from '@restante/service/database'
 import { codeOf, DAY_MS, dayOf, type Point, TIER_CODES } from './series.ts'
 
-/** Tables of points that are not settled: those that readers see, and those of a rebuild that is not finished. */
-export type PointTable = 'arrivals' | 'rebuilt'
+/** Tables of points that are not settled: those that readers see, those of a rebuild that runs, and those that one keeps. */
+export type PointTable = 'arrivals' | 'rebuilt' | 'adjustments'
 
 type Columns = [
   scopeIds: readonly string[],
@@ -28,7 +28,11 @@ select scope_id, tier, series, day, ${POINTS_AS_ROWS}
  group by scope_id, tier, series, day`)
 }
 
-const INSERT = { arrivals: insertInto('arrivals'), rebuilt: insertInto('rebuilt') }
+const INSERT = {
+  arrivals: insertInto('arrivals'),
+  rebuilt: insertInto('rebuilt'),
+  adjustments: insertInto('adjustments'),
+}
 
 /** Adds points: one row for each series and day among them. Points of zero change nothing and are left out. */
 export async function addPoints(
@@ -47,4 +51,9 @@ export async function addPoints(
     counted.map(({ at }) => at - dayOf(at) * DAY_MS),
     counted.map(({ value }) => value),
   )
+}
+
+/** Has rebuilds keep points that were added: no event of a topic carries them. */
+export function addAdjustments(tx: Queryable, points: readonly Point[]): Promise<void> {
+  return addPoints(tx, points, 'adjustments')
 }

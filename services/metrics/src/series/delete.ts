@@ -15,6 +15,10 @@ type ScopeColumns = [scopeId: string, tier: number]
 
 const FORGET_TOTALS = sql<never, ScopeColumns>('delete from totals where scope_id = $1 and tier = $2::smallint')
 const FORGET_ARRIVALS = sql<never, ScopeColumns>('delete from arrivals where scope_id = $1 and tier = $2::smallint')
+const FORGET_REBUILT = sql<never, ScopeColumns>('delete from rebuilt where scope_id = $1 and tier = $2::smallint')
+const FORGET_ADJUSTMENTS = sql<never, ScopeColumns>(
+  'delete from adjustments where scope_id = $1 and tier = $2::smallint',
+)
 const FORGET_RUNS = sql<{ one: number }, [...ScopeColumns, limit: number]>(`
 delete from runs where (scope_id, tier, series, day, first_ms, id) in
   (select scope_id, tier, series, day, first_ms, id from runs where scope_id = $1 and tier = $2::smallint limit $3)
@@ -25,5 +29,7 @@ export async function deleteScope(tx: Tx, { id, tier }: Scope, limit: number): P
   const columns: ScopeColumns = [id, TIER_CODES[tier]]
   await tx.query(FORGET_TOTALS, ...columns)
   await tx.query(FORGET_ARRIVALS, ...columns)
+  await tx.query(FORGET_REBUILT, ...columns)
+  await tx.query(FORGET_ADJUSTMENTS, ...columns)
   return (await tx.query(FORGET_RUNS, ...columns, limit)).length === limit ? 'more' : 'ended'
 }

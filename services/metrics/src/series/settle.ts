@@ -44,9 +44,9 @@ type Groups = [
   events: readonly number[],
 ]
 
-/** Most points of a run of a series. */
-const mostPoints = (series: string) =>
-  `case when ${series} = any($6::smallint[]) then ${RUN_POINTS.events} else ${RUN_POINTS.others} end`
+/** Most points of a run of a series. @param events the parameter with the numbers of the series of events */
+export const mostPoints = (series: string, events: string) =>
+  `case when ${series} = any(${events}::smallint[]) then ${RUN_POINTS.events} else ${RUN_POINTS.others} end`
 
 // Runs that overlap what is new, or are not full, are divided again together with it.
 const SETTLE = sql<never, Groups>(`
@@ -64,7 +64,7 @@ reopened as (
   delete from runs as r
    using (select scope_id, tier, series, day, min(first_ms) as first_ms from moved group by 1, 2, 3, 4) as m
    where (r.scope_id, r.tier, r.series, r.day) = (m.scope_id, m.tier, m.series, m.day)
-     and (r.last_ms >= m.first_ms or cardinality(r.times) < ${FULL} * ${mostPoints('r.series')})
+     and (r.last_ms >= m.first_ms or cardinality(r.times) < ${FULL} * ${mostPoints('r.series', '$6')})
   returning r.scope_id, r.tier, r.series, r.day, r.times, r.sums),
 points as (
   select p.scope_id, p.tier, p.series, p.day, point.ms,
@@ -72,7 +72,7 @@ points as (
     from (select scope_id, tier, series, day, times, sums from moved union all select * from reopened) as p
    cross join lateral unnest(p.times) with ordinality as point (ms, n)),
 numbered as (
-  select *, (row_number() over (partition by scope_id, tier, series, day order by ms) - 1) / ${mostPoints('series')} as run,
+  select *, (row_number() over (partition by scope_id, tier, series, day order by ms) - 1) / ${mostPoints('series', '$6')} as run,
          row_number() over (partition by scope_id, tier, series, day order by ms) as n
     from points),
 summed as (
@@ -145,7 +145,8 @@ async function settleGroups(tx: Tx, groups: readonly Group[]): Promise<void> {
   )
 }
 
-async function createPartitions(tx: Tx, days: readonly number[]): Promise<void> {
+/** Creates the partitions of days that have none; settling is excluded. */
+export async function createPartitions(tx: Tx, days: readonly number[]): Promise<void> {
   const existing = new Set((await tx.query(PARTITIONS)).map(({ week }) => week))
   for (const week of new Set(days.map((day) => Math.floor(day / WEEK)))) {
     if (existing.has(week)) continue

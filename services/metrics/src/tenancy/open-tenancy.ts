@@ -25,14 +25,19 @@ export function openTenancy({ kafka, db, log }: OpenTenancyOptions): Tenancy {
     tombstones: new Tombstones({ keepsPods: true }),
     handlers: {
       'pod.changed': {
-        effect: (tx, { payload: { pod_id: id, organization_id: organizationId, created_at } }) =>
-          countEntities(tx, 'created', [
-            { kind: 'pod', id, organizationId, podId: undefined, at: new Date(created_at) },
-          ]),
+        effect: async (tx, { payload: { pod_id: id, organization_id: organizationId, created_at } }) => {
+          const at = new Date(created_at)
+          await countEntities(tx, 'created', [{ kind: 'pod', id, organizationId, podId: undefined, at }])
+        },
       },
       'inbox.changed': {
-        effect: (tx, { payload: { inbox_uid: id, organization_id: organizationId, pod_id: podId, created_at } }) =>
-          countEntities(tx, 'created', [{ kind: 'inbox', id, organizationId, podId, at: new Date(created_at) }]),
+        effect: async (
+          tx,
+          { payload: { inbox_uid: id, organization_id: organizationId, pod_id: podId, created_at } },
+        ) => {
+          const at = new Date(created_at)
+          await countEntities(tx, 'created', [{ kind: 'inbox', id, organizationId, podId, at }])
+        },
       },
     },
   })

@@ -2,7 +2,7 @@ import { LIMITS, USAGE_TYPES } from '@restante/contracts/vocabulary'
 import { type Queryable, sql, type Tx } from '@restante/service/database'
 import { holdAmong, type PurgeInBatches } from '@restante/tenancy'
 import { type EntityKind, recordEntities } from '../counting/entities.ts'
-import { addPoints } from '../series/add.ts'
+import { addAdjustments, addPoints } from '../series/add.ts'
 import { deleteScope, excludeSettling } from '../series/delete.ts'
 import { periodSums, totalsBefore } from '../series/read.ts'
 import type { Point, Scope } from '../series/series.ts'
@@ -61,10 +61,10 @@ async function purgeBelow(tx: Tx, scope: Scope & { readonly tier: 'pod' | 'inbox
   const withdrawn = await withdrawals(tx, scope, { organizationId, podId, at })
   // What is above it may be deleted too, and purged already.
   const deleted = await holdAmong(tx, podId === undefined ? [organizationId] : [organizationId, podId])
-  await addPoints(
-    tx,
-    [...gone, ...withdrawn].filter(({ scope: above }) => !deleted.has(organizationId) && !deleted.has(above.id)),
-  )
+  const liveOf = (points: readonly Point[]) =>
+    points.filter(({ scope: above }) => !deleted.has(organizationId) && !deleted.has(above.id))
+  await addPoints(tx, liveOf([...gone, ...withdrawn]))
+  await addAdjustments(tx, liveOf(withdrawn))
   if ((await deleteScope(tx, scope, BATCH)) === 'more') return 'more'
   await tx.query(PURGED, scope.id, scope.tier)
   return 'ended'

@@ -6,6 +6,7 @@ import type { Console } from '../output/console.ts'
 import { json } from '../output/documents.ts'
 import { periodsOf } from './periods.ts'
 import { COLUMNS, picture } from './picture.ts'
+import { addRebuild } from './rebuild.ts'
 
 const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000
@@ -15,6 +16,7 @@ const { reach: REACH } = LIMITS.metrics
 export function addMetricsCommands(root: Command, console: Console): void {
   const commands = root.command('metrics').description('what happened in organizations, what is stored, what bounced')
   addShow(commands, console)
+  addRebuild(commands, console)
 }
 
 function addShow(commands: Command, console: Console): void {

@@ -70,7 +70,7 @@ const METRICS_OWNER = ['metrics'] as const
 export const metricsEnvironment = peerVariables(METRICS_OWNER)
 
 export function configureMetrics(given: z.output<typeof metricsEnvironment>) {
-  return { metrics: peersOf(METRICS_OWNER, given).of('metrics') }
+  return { metrics: peersOf(METRICS_OWNER, given).of('metrics'), operator: userName() }
 }
 export type MetricsConfig = ReturnType<typeof configureMetrics>
 

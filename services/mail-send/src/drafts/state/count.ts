@@ -8,6 +8,7 @@ interface Page {
   readonly inboxes: Counted['inboxes']
   /** The last inbox that was looked at, also where it is left out; null when there are no more after it. */
   readonly next: string | null
+  readonly unpublished_since: Date | null
 }
 
 // A loose index scan finds the inboxes, so that the statement reads the drafts of this page only, whatever the planner
@@ -26,6 +27,7 @@ with recursive held as (
    where not exists (select from deleted_scopes where id = held.inbox_uid)
 )
 select statement_timestamp() as at, (select inbox_uid from held where place = $2) as next,
+       (select created_at from outbox where published_at is null and refused is null order by position limit 1) as unpublished_since,
        coalesce((select json_agg(counted order by inbox_uid) from counted), '[]') as inboxes`)
 
 const FIRST = '00000000-0000-0000-0000-000000000000'
@@ -37,6 +39,11 @@ export async function countDrafts(
 ): Promise<Counted> {
   const [page] = await db.query(PAGE, after, limit)
   if (page === undefined) throw new Error('the drafts were not counted')
-  const { at, inboxes, next } = page
-  return { at: at.toISOString(), inboxes, ...(next !== null && { next }) }
+  const { at, inboxes, next, unpublished_since: since } = page
+  return {
+    at: at.toISOString(),
+    inboxes,
+    ...(next !== null && { next }),
+    ...(since !== null && { unpublished_since: since.toISOString() }),
+  }
 }

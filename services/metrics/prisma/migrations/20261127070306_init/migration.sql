@@ -36,6 +36,7 @@ CREATE TABLE "rebuilt" (
     "last_ms" INTEGER NOT NULL,
     "times" INTEGER[],
     "sums" BIGINT[],
+    "settled" BOOLEAN NOT NULL DEFAULT false,
 
     CONSTRAINT "rebuilt_pkey" PRIMARY KEY ("id")
 );
@@ -68,6 +69,66 @@ CREATE TABLE "totals" (
     CONSTRAINT "totals_pkey" PRIMARY KEY ("scope_id", "tier", "series", "day")
 );
 
+CREATE TABLE "adjustments" (
+    "id" BIGSERIAL NOT NULL,
+    "scope_id" UUID NOT NULL,
+    "tier" SMALLINT NOT NULL,
+    "series" SMALLINT NOT NULL,
+    "day" INTEGER NOT NULL,
+    "first_ms" INTEGER NOT NULL,
+    "last_ms" INTEGER NOT NULL,
+    "times" INTEGER[],
+    "sums" BIGINT[],
+
+    CONSTRAINT "adjustments_pkey" PRIMARY KEY ("id")
+);
+CREATE INDEX "adjustments_scope_id_tier_idx" ON "adjustments"("scope_id", "tier");
+CREATE INDEX "adjustments_day_idx" ON "adjustments"("day");
+
+CREATE TABLE "rebuilds" (
+    "id" SERIAL NOT NULL,
+    "state" TEXT NOT NULL DEFAULT 'reading',
+    "operator" TEXT NOT NULL,
+    "cut_day" INTEGER NOT NULL,
+    "started_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "ended_at" TIMESTAMPTZ(3),
+    "reason" TEXT,
+    "marked" BOOLEAN NOT NULL DEFAULT true,
+
+    CONSTRAINT "rebuilds_pkey" PRIMARY KEY ("id")
+);
+-- One at a time.
+CREATE UNIQUE INDEX "rebuilds_running" ON "rebuilds"("state") WHERE "state" = 'reading';
+
+CREATE TABLE "rebuild_partitions" (
+    "rebuild_id" INTEGER NOT NULL,
+    "topic" TEXT NOT NULL,
+    "partition" INTEGER NOT NULL,
+    "first" BIGINT NOT NULL,
+    "next" BIGINT NOT NULL,
+    "until" BIGINT NOT NULL,
+
+    CONSTRAINT "rebuild_partitions_pkey" PRIMARY KEY ("rebuild_id", "topic", "partition")
+);
+
+CREATE TABLE "comparisons" (
+    "id" SERIAL NOT NULL,
+    "operator" TEXT,
+    "started_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "ended_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "comparisons_pkey" PRIMARY KEY ("id")
+);
+-- One at a time.
+CREATE UNIQUE INDEX "comparisons_running" ON "comparisons"(("ended_at" IS NULL)) WHERE "ended_at" IS NULL;
+
+CREATE TABLE "leases" (
+    "name" TEXT NOT NULL,
+    "holder" UUID NOT NULL,
+    "until" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "leases_pkey" PRIMARY KEY ("name")
+);
 -- What an operator's tools read of an organization, such as the dashboard of Grafana: the numbers that the API answers with.
 -- They run with the rights of their owner, so a role needs nothing but the right to execute them. Times and steps are those
 -- of identity 9: a period begins at its time, usage is what is stored at that time, a rate is of the window before it.
