@@ -75,6 +75,8 @@ export const WHAT_STAYS: readonly Remainder[] = [
   { place: 'apps-signin.deleted_scopes', markers: ['uid'], because: 'requests in transit are refused' },
   { place: 'calendar.outbox', markers: EVENTS, because: 'deleted an hour after it was published' },
   { place: 'calendar.deleted_scopes', markers: ['uid'], because: 'requests in transit are refused' },
+  { place: 'metrics.deleted_scopes', markers: ['uid'], because: 'late events count for the scopes above it alone' },
+  { place: 'metrics.entities', markers: ['uid'], because: 'what is told of its creation later is counted once' },
   {
     place: 'webhooks-dispatcher.deleted_scopes',
     markers: ['uid'],
@@ -122,6 +124,8 @@ export const OF_A_POD: readonly Remainder[] = [
   { place: 'domains-dns.deleted_scopes', markers: ['pod'], because: 'requests in transit are refused' },
   { place: 'apps-signin.outbox', markers: ['pod'], because: 'deleted an hour after it was published' },
   { place: 'calendar.outbox', markers: ['pod'], because: 'deleted an hour after it was published' },
+  { place: 'metrics.deleted_scopes', markers: ['pod'], because: 'late events count for the organization alone' },
+  { place: 'metrics.entities', markers: ['pod'], because: 'what is told of its creation later is counted once' },
   {
     place: 'webhooks-dispatcher.deleted_scopes',
     markers: ['pod'],
@@ -135,7 +139,7 @@ export const OF_A_POD: readonly Remainder[] = [
   { place: 'websocket-fanout.stream_log', markers: ['pod'], because: 'the log of the live streams keeps a day' },
 ]
 
-const NO_LONGER = ['mail-send.sends', 'mail-send.deliveries', 'webhooks-dispatcher.payloads']
+const NO_LONGER = ['metrics.entities', 'mail-send.sends', 'mail-send.deliveries', 'webhooks-dispatcher.payloads']
 /**
  * What may be found of a deleted organization: less than of an inbox, because no event about it is delivered any more.
  */
@@ -160,6 +164,7 @@ export const OF_AN_ORGANIZATION: readonly Remainder[] = [
   { place: 'domains-dns.deleted_scopes', markers: ['organization'], because: 'requests in transit are refused' },
   { place: 'apps-signin.deleted_scopes', markers: ['organization'], because: 'requests in transit are refused' },
   { place: 'calendar.deleted_scopes', markers: ['organization'], because: 'requests in transit are refused' },
+  { place: 'metrics.deleted_scopes', markers: ['organization'], because: 'late events are not counted' },
   {
     place: 'webhooks-dispatcher.deleted_scopes',
     markers: ['organization'],

@@ -13,7 +13,7 @@ const NAMED_IN = [
   ...['mail-ingest.outbox', 'mail-ingest.deleted_scopes'],
   ...['mail-send.outbox', 'mail-send.sends', 'mail-send.deleted_scopes'],
   ...['domains-dns.deleted_scopes', 'apps-signin.outbox', 'apps-signin.deleted_scopes'],
-  ...['calendar.outbox', 'calendar.deleted_scopes'],
+  ...['calendar.outbox', 'calendar.deleted_scopes', 'metrics.deleted_scopes'],
   ...['webhooks-dispatcher.deleted_scopes', 'websocket-fanout.stream_log'],
 ]
 

@@ -241,7 +241,7 @@ async function runJobs(
 
 function databasesOf({ stores }: Engines): Endpoints['databases'] {
   const url = (service: string) => stores.postgres.verified(service)
-  const [gateway, ingest, send, webhooks, stream, domains, signIn, calendar] = SERVICES.map(url)
+  const [gateway, ingest, send, webhooks, stream, domains, signIn, calendar, metrics] = SERVICES.map(url)
   return {
     gateway: gateway ?? '',
     'mail-ingest': ingest ?? '',
@@ -251,5 +251,6 @@ function databasesOf({ stores }: Engines): Endpoints['databases'] {
     'domains-dns': domains ?? '',
     'apps-signin': signIn ?? '',
     calendar: calendar ?? '',
+    metrics: metrics ?? '',
   }
 }
