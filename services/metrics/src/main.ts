@@ -1,6 +1,6 @@
 import { defineService, runService } from '@restante/kit'
 import { configuration } from './config.ts'
-import { domainsConsumer, factsConsumer } from './counting/consumers.ts'
+import { deliveriesConsumer, domainsConsumer, factsConsumer } from './counting/consumers.ts'
 import { openRoutes } from './open-routes.ts'
 import { RetentionSweeper } from './series/retention.ts'
 import { Settler } from './series/settle.ts'
@@ -14,9 +14,10 @@ export const service = defineService({
     kit.use(new Settler({ db, log }))
     kit.use(new RetentionSweeper({ db, log }))
     const facts = kit.use(factsConsumer({ kafka, db }))
+    const deliveries = kit.use(deliveriesConsumer({ kafka, db }))
     const domains = kit.use(domainsConsumer({ kafka, db }))
     const tenancy = kit.use(openTenancy({ kafka, db, log }))
-    openRoutes(kit, config, { tenancy, consumers: [facts, domains] })
+    openRoutes(kit, config, { tenancy, consumers: [facts, deliveries, domains] })
   },
 })
 
