@@ -281,6 +281,20 @@ def stream(inbox_id):
         assert "403" in str(error), error
 
 
+def metrics(resource, *scope):
+    kinds = ["message.received", "message.sent"]
+    events = until(lambda: seen(with_none(resource.query_events, *scope, event_types=kinds, descending=True)))
+    assert set(events) == set(kinds) and events["message.received"][0].count == 1
+    by_hour = resource.query_events(*scope, event_types=kinds, period=3600, limit=1)
+    assert by_hour["message.received"][0].timestamp.tzinfo is not None
+    usage = with_none(resource.query_usage, *scope, usage_types=["message_count"], period=3600)
+    assert list(usage) == ["message_count"] and len(usage["message_count"]) == 24
+
+
+def seen(events):
+    return events if all(events.values()) else None
+
+
 def create_in(pod_id):
     return lambda **given: with_none(client.pods.inboxes.create, pod_id, **given)
 
@@ -318,6 +332,9 @@ accounts(client.accounts, inbox_id)
 accounts(client.pods.accounts, in_pod, pod_id)
 accounts(client.inboxes.accounts, inbox_id, inbox_id)
 calendar(inbox_id)
+metrics(client.metrics)
+metrics(client.pods.metrics, message.pod_id)
+metrics(client.inboxes.metrics, inbox_id)
 slashed(inbox_id)
 errors(inbox_id)
 stream(inbox_id)

@@ -1,7 +1,7 @@
 import { defineService, runService } from '@restante/kit'
 import { Comparer } from './comparison/comparer.ts'
 import { configuration } from './config.ts'
-import { domainsConsumer, factsConsumer } from './counting/consumers.ts'
+import { deliveriesConsumer, domainsConsumer, factsConsumer } from './counting/consumers.ts'
 import { openRoutes } from './open-routes.ts'
 import { Rebuilder } from './rebuild/rebuilder.ts'
 import { ArrivalsGauge } from './series/backlog.ts'
@@ -18,6 +18,7 @@ export const service = defineService({
     kit.use(new ArrivalsGauge({ db, log }))
     kit.use(new RetentionSweeper({ db, log }))
     const facts = kit.use(factsConsumer({ kafka, db }))
+    const deliveries = kit.use(deliveriesConsumer({ kafka, db }))
     const domains = kit.use(domainsConsumer({ kafka, db }))
     const tenancy = kit.use(openTenancy({ kafka, db, log }))
     const rebuilder = kit.use(new Rebuilder({ kafka, db, log }))
@@ -27,9 +28,9 @@ export const service = defineService({
       mailSend: kit.peer('mail-send'),
       domainsDns: kit.peer('domains-dns'),
     }
-    const consumers = [tenancy.consumer, facts, domains]
+    const consumers = [tenancy.consumer, facts, deliveries, domains]
     const comparer = kit.use(new Comparer({ kafka, db, log, peers, consumers }))
-    openRoutes(kit, config, { tenancy, consumers: [facts, domains], rebuilder, comparer })
+    openRoutes(kit, config, { tenancy, consumers: [facts, deliveries, domains], rebuilder, comparer })
   },
 })
 

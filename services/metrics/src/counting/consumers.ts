@@ -1,5 +1,5 @@
 import { type EventOf, type Topic, type TopicDefinition, topics } from '@restante/contracts/events'
-import { Consumer, decodeEvent, type Kafka, type RecordedEvent } from '@restante/messaging'
+import { type BatchHandler, Consumer, decodeEvent, type Kafka, type RecordedEvent } from '@restante/messaging'
 import type { Database, Tx } from '@restante/service/database'
 import { holdAmong } from '@restante/tenancy'
 import { addPoints } from '../series/add.ts'
@@ -24,6 +24,11 @@ export const FACT_TOPICS = [
 
 /** Most events in one transaction. */
 const TOGETHER = 500
+const BATCH: BatchHandler = {
+  types: CHANGING_TYPES,
+  batchSize: TOGETHER,
+  effectMany: countTimed,
+}
 
 /** Counts what happens: one transaction for many events, so that the cost of one is that of a few array elements. */
 export function factsConsumer({ kafka, db }: CountingOptions): Consumer<TopicDefinition> {
@@ -31,9 +36,23 @@ export function factsConsumer({ kafka, db }: CountingOptions): Consumer<TopicDef
     kafka,
     db,
     service: 'metrics',
-    topics: FACT_TOPICS,
+    topics: FACT_TOPICS.filter((topic) => topic !== topics['mail.deliveries']),
     name: 'facts',
-    batch: { types: CHANGING_TYPES, batchSize: TOGETHER, effectMany: countTimed },
+    batch: BATCH,
+  })
+}
+
+/**
+ * Counts what became of sent mail. It is a consumer of its own, because a public event has the id of the fact that it
+ * tells: one that took both would take the second for a repetition of the first.
+ */
+export function deliveriesConsumer({ kafka, db }: CountingOptions): Consumer<TopicDefinition> {
+  return new Consumer<TopicDefinition>({
+    kafka,
+    db,
+    service: 'metrics',
+    topic: topics['mail.deliveries'],
+    batch: BATCH,
   })
 }
 

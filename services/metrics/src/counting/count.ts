@@ -8,7 +8,7 @@ import { rememberScopes } from './entities.ts'
 import { type CountedEvent, type EventPoints, pointsOf, scopesOf } from './points.ts'
 import { holdRebuild, markForRebuild, type RunningRebuild } from './running-rebuild.ts'
 
-type Counted = CountedEvent & EventPoints & { readonly id: string }
+type Counted = CountedEvent & EventPoints & { readonly recorded: RecordedEvent }
 
 /**
  * Counts events for the scopes that they name, each of which stays undeleted until the transaction ends. While a rebuild
@@ -16,14 +16,14 @@ type Counted = CountedEvent & EventPoints & { readonly id: string }
  */
 export async function countEvents(tx: Tx, recorded: readonly RecordedEvent[]): Promise<void> {
   const rebuild = await holdRebuild(tx)
-  const unread = rebuild === undefined ? new Set<string>() : await markForRebuild(tx, rebuild, recorded)
+  const unread = rebuild === undefined ? new Set<RecordedEvent>() : await markForRebuild(tx, rebuild, recorded)
   const events = await countable(tx, recorded)
   const withdrawn = events.flatMap((event) => event.withdrawn)
   await addPoints(tx, [...events.flatMap(({ counted }) => counted), ...withdrawn])
   await addAdjustments(tx, withdrawn)
   await addPoints(
     tx,
-    events.flatMap(({ id, counted }) => (unread.has(id) ? counted : [])),
+    events.flatMap(({ recorded: event, counted }) => (unread.has(event) ? counted : [])),
     'rebuilt',
   )
 }
@@ -37,13 +37,8 @@ export async function countForRebuild(
   rebuild: RunningRebuild,
   recorded: readonly RecordedEvent[],
 ): Promise<void> {
-  // A relay that was killed publishes an event twice.
-  const distinct = [...new Map(recorded.map((event) => [event.id, event])).values()]
-  const unread = await markForRebuild(tx, rebuild, distinct)
-  const events = await countable(
-    tx,
-    distinct.filter(({ id }) => unread.has(id)),
-  )
+  const unread = await markForRebuild(tx, rebuild, recorded)
+  const events = await countable(tx, [...unread])
   await addPoints(
     tx,
     events.flatMap(({ counted }) => counted),
@@ -54,7 +49,7 @@ export async function countForRebuild(
 /** The points of events, whose scopes are held and remembered. */
 async function countable(tx: Tx, recorded: readonly RecordedEvent[]): Promise<Counted[]> {
   const events = recorded.map((event) => ({
-    id: event.id,
+    recorded: event,
     routing: event.routing,
     at: event.time.getTime(),
     changes: changesOf(event),

@@ -1,4 +1,5 @@
-import { markEvents, type RecordedEvent } from '@restante/messaging'
+import { topics } from '@restante/contracts/events'
+import { consumerGroup, markEvents, type RecordedEvent } from '@restante/messaging'
 import { sql, type Tx } from '@restante/service/database'
 import { dayOf } from '../series/series.ts'
 
@@ -24,24 +25,47 @@ export async function excludeCounting(tx: Tx): Promise<void> {
   await tx.query(EXCLUDE)
 }
 
-/** The name under which a rebuild marks the events that it has. */
-export function rebuildConsumer(id: number): string {
-  return `metrics.rebuild-${id}`
+/**
+ * The consumers that count live: a public event has the id of the fact about sent mail that it tells, so one consumer, whose
+ * marks are ids, would take the second of them for a repetition of the first.
+ */
+export const LIVE_CONSUMERS = ['facts', 'deliveries'] as const
+export type LiveConsumer = (typeof LIVE_CONSUMERS)[number]
+
+const DELIVERIES: string = topics['mail.deliveries'].name
+
+/** The consumer that counts the events of a topic. */
+export function liveConsumerOf(topic: string): LiveConsumer {
+  return topic === DELIVERIES ? 'deliveries' : 'facts'
+}
+
+/** The consumer group of one of them, which is also the name under which it marks events. */
+export const LIVE_GROUPS: Readonly<Record<LiveConsumer, string>> = {
+  facts: consumerGroup('metrics', 'facts'),
+  deliveries: consumerGroup('metrics', DELIVERIES),
+}
+
+/** The name under which a rebuild marks the events that it has of those that a consumer counts. */
+export function rebuildConsumer(id: number, consumer: LiveConsumer): string {
+  return `metrics.rebuild-${id}.${consumer}`
 }
 
 /**
  * Marks the events of the days that are rebuilt as part of the rebuild, before scopes are held: in this order two transactions
- * never wait for each other. @returns the ids of those that it did not have.
+ * never wait for each other. @returns those that it did not have.
  */
-export function markForRebuild(
+export async function markForRebuild(
   tx: Tx,
   rebuild: RunningRebuild,
   events: readonly RecordedEvent[],
-): Promise<Set<string>> {
+): Promise<ReadonlySet<RecordedEvent>> {
   const due = events.filter(({ time }) => dayOf(time.getTime()) >= rebuild.cut_day)
-  return markEvents(
-    tx,
-    rebuildConsumer(rebuild.id),
-    due.map(({ id }) => id),
-  )
+  const unread = new Set<RecordedEvent>()
+  for (const [consumer, of] of Map.groupBy(due, ({ position }) => liveConsumerOf(position.topic))) {
+    // A relay that was killed publishes an event twice.
+    const distinct = new Map(of.map((event) => [event.id, event]))
+    const marked = await markEvents(tx, rebuildConsumer(rebuild.id, consumer), [...distinct.keys()])
+    for (const [id, event] of distinct) if (marked.has(id)) unread.add(event)
+  }
+  return unread
 }

@@ -22,8 +22,12 @@ interface Question {
 /** What was found so far, by type, in the chosen order. */
 type Found = Map<CountedEventType, Counted[]>
 
-/** How much further each step looks than the one before. */
-const GROWTH = 4
+/** How many times further a step looks than all before it, where these have found nothing of what is missing. */
+const LEAP = 16
+/** The least that a step looks further, as a part of what all before it have looked through: their number stays small. */
+const STRIDE = 0.5
+/** Events are not spread evenly, so a step looks a little further than their number suggests. */
+const MARGIN = 1.1
 /** What the first step through single events looks through, in milliseconds. */
 const FIRST_SPAN = 3_600_000
 
@@ -57,8 +61,8 @@ export function listEvents(on: Queryable, question: Question): Promise<Found> {
 }
 
 /**
- * Looks through a range from its first end in the chosen order, in steps that grow, until there is enough of every type: what
- * is asked for is read, and not the whole range. Positions in it are periods, or milliseconds.
+ * Looks through a range from its first end in the chosen order, until there is enough of every type: what is asked for is
+ * read, and not the whole range. Positions in it are periods, or milliseconds.
  */
 async function inSteps(
   { types, limit, descending }: Question,
@@ -66,13 +70,21 @@ async function inSteps(
   look: (types: readonly CountedEventType[], step: { begin: number; end: number }) => Promise<Found>,
 ): Promise<Found> {
   const found: Found = new Map(types.map((type) => [type, []]))
+  const amount = (type: CountedEventType) => found.get(type)?.length ?? 0
   let open = types
-  for (let done = 0, span = first; done < length && open.length > 0; span *= GROWTH) {
+  for (let done = 0, span = first; done < length && open.length > 0; ) {
     const reach = Math.min(done + span, length)
     const step = descending ? { begin: length - reach, end: length - done } : { begin: done, end: reach }
     for (const [type, entries] of await look(open, step)) found.get(type)?.push(...entries)
-    open = open.filter((type) => (found.get(type)?.length ?? 0) < limit)
+    open = open.filter((type) => amount(type) < limit)
     done = reach
+    span = nextSpan(done, Math.max(0, ...open.map(amount)), limit)
   }
   return new Map([...found].map(([type, entries]) => [type, entries.slice(0, limit)]))
+}
+
+/** How far the next step looks, so that the type of which most was found is likely to be complete. */
+function nextSpan(done: number, most: number, limit: number): number {
+  const expected = most === 0 ? done * LEAP : (done * (limit - most) * MARGIN) / most
+  return Math.ceil(Math.max(expected, done * STRIDE))
 }

@@ -3,6 +3,7 @@ import type { Database } from '@restante/service/database'
 import { isInfrastructureError, messageOf } from '@restante/service/errors'
 import { Periodic } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
+import { LIVE_GROUPS, liveConsumerOf } from '../counting/running-rebuild.ts'
 import { withLease } from '../leading/lease.ts'
 import { RETAINED_MS } from '../series/retention.ts'
 import { dayOf } from '../series/series.ts'
@@ -10,7 +11,7 @@ import { firstWholeDay, heldSince, RebuildFailedError } from './plan.ts'
 import { readEventsOf } from './read.ts'
 import { settleRebuilt } from './settle-rebuilt.ts'
 import { failRebuild, forgetMarks, lastRebuild, planReading, type RebuildRow, rangesOf, startRebuild } from './store.ts'
-import { LIVE_GROUP, switchOver } from './switch.ts'
+import { switchOver } from './switch.ts'
 
 const EVERY_MS = 1_000
 /** Runs that end with an unknown error before the rebuild fails. */
@@ -76,8 +77,9 @@ export class Rebuilder extends Periodic {
       this.notify()
       return
     }
-    // What the live consumer has not counted yet it could not withdraw either, should its inbox be deleted now.
-    if (!(await hasProcessed(kafka, LIVE_GROUP, ranges))) return
+    // What a live consumer has not counted yet it could not withdraw either, should its inbox be deleted now.
+    for (const [consumer, of] of Map.groupBy(ranges, ({ topic }) => liveConsumerOf(topic)))
+      if (!(await hasProcessed(kafka, LIVE_GROUPS[consumer], of))) return
     await switchOver(db, rebuild)
     log.info({ rebuild: id, records: rebuild.total }, 'rebuild switched over')
   }

@@ -1,6 +1,6 @@
 import type { RecordRange } from '@restante/messaging'
 import { type Database, type Queryable, sql, type Tx } from '@restante/service/database'
-import { excludeCounting, rebuildConsumer } from '../counting/running-rebuild.ts'
+import { excludeCounting, LIVE_CONSUMERS, rebuildConsumer } from '../counting/running-rebuild.ts'
 
 /** A rebuild and how far it has come. */
 export interface RebuildRow {
@@ -115,9 +115,11 @@ export async function advance(tx: Tx, id: number, range: RecordRange, next: numb
 /** Deletes the marks of rebuilds that have ended. */
 export async function forgetMarks(db: Database, stopping: AbortSignal): Promise<void> {
   for (const { id } of await db.query(MARKED)) {
-    for (let deleted = MARKS; deleted === MARKS; ) {
-      if (stopping.aborted) return
-      deleted = (await db.query(FORGET_MARKS, rebuildConsumer(id), MARKS)).length
+    for (const consumer of LIVE_CONSUMERS) {
+      for (let deleted = MARKS; deleted === MARKS; ) {
+        if (stopping.aborted) return
+        deleted = (await db.query(FORGET_MARKS, rebuildConsumer(id, consumer), MARKS)).length
+      }
     }
     await db.query(UNMARKED, id)
   }

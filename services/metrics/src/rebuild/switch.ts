@@ -1,15 +1,17 @@
-import { consumerGroup } from '@restante/messaging'
 import { type Database, sql, type Tx } from '@restante/service/database'
-import { excludeCounting, rebuildConsumer } from '../counting/running-rebuild.ts'
+import {
+  excludeCounting,
+  LIVE_CONSUMERS,
+  LIVE_GROUPS,
+  type LiveConsumer,
+  rebuildConsumer,
+} from '../counting/running-rebuild.ts'
 import { excludeSettling } from '../series/delete.ts'
 import { codeOf, USAGE_SERIES } from '../series/series.ts'
 import { createPartitions } from '../series/settle.ts'
 import { uuidOf } from '../series/uuid-number.ts'
 import { RebuildFailedError } from './plan.ts'
 import { endRebuild, isRunning, rangesOf } from './store.ts'
-
-/** The consumer of the live points. */
-export const LIVE_GROUP = consumerGroup('metrics', 'facts')
 
 /** Series that the entities of their owners make, not the events that a rebuild reads. */
 const OF_ENTITIES = [codeOf('inbox_count'), codeOf('pod_count'), codeOf('domain_count')]
@@ -55,7 +57,7 @@ const COMPARE = sql<never, [operator: string]>('insert into comparisons (operato
 
 /**
  * Replaces the live points of the days that were rebuilt, of the series that events make, by those of the rebuild; called when
- * it has read everything and the live consumer has too. Readers see all of the one or all of the other. What deletions and
+ * it has read everything and the live consumers have too. Readers see all of the one or all of the other. What deletions and
  * comparisons have changed is kept, and a comparison follows.
  *
  * The points of a scope that is being deleted are left as they are: the rebuild may have only some of them, and what is
@@ -63,9 +65,7 @@ const COMPARE = sql<never, [operator: string]>('insert into comparisons (operato
  */
 export async function switchOver(db: Database, { id, cut_day, operator }: Switched): Promise<void> {
   // Only dead letters are left: an event that is counted from now on is marked by both.
-  const unseen = (await db.query(UNSEEN, rebuildConsumer(id), LIVE_GROUP, MOST_UNSEEN)).map(({ event_id }) => event_id)
-  if (unseen.length === MOST_UNSEEN)
-    throw new RebuildFailedError(`more than ${MOST_UNSEEN} events are dead letters: replay them first`)
+  const unseen = await Promise.all(LIVE_CONSUMERS.map((consumer) => unseenBy(db, consumer, id)))
   const [size] = await db.query(SIZE, cut_day)
   const slices = slicesOf(Math.ceil((size?.rows ?? 0) / SLICE) + 1)
   await db.transaction(async (tx) => {
@@ -80,10 +80,18 @@ export async function switchOver(db: Database, { id, cut_day, operator }: Switch
     )
     for (const [from, until] of slices) await moveSlice(tx, [cut_day, from, until, kept, OF_ENTITIES])
     // A dead letter that is replayed later is counted already.
-    await tx.query(SEE, LIVE_GROUP, unseen)
+    for (const { consumer, ids } of unseen) await tx.query(SEE, LIVE_GROUPS[consumer], ids)
     await endRebuild(tx, id, 'switched')
     await tx.query(COMPARE, operator)
   })
+}
+
+/** What a rebuild has of the events that a consumer counts, and the consumer has not. */
+async function unseenBy(db: Database, consumer: LiveConsumer, rebuild: number) {
+  const rows = await db.query(UNSEEN, rebuildConsumer(rebuild, consumer), LIVE_GROUPS[consumer], MOST_UNSEEN)
+  if (rows.length === MOST_UNSEEN)
+    throw new RebuildFailedError(`more than ${MOST_UNSEEN} events are dead letters: replay them first`)
+  return { consumer, ids: rows.map(({ event_id }) => event_id) }
 }
 
 interface Switched {

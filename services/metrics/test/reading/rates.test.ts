@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { type InboxScope, inboxScope } from '@restante/testkit'
+import { type InboxScope, inboxScope, waitFor } from '@restante/testkit'
 import { type MetricsFixture, startMetrics, type View } from '../support/fixture.ts'
-import { delivery } from '../support/happenings.ts'
+import { delivery, mail } from '../support/happenings.ts'
 
 const HOUR = 3_600_000
 /** Two days ago, at an odd millisecond. */
@@ -84,6 +84,19 @@ describe('rates', () => {
     expect(await rate(inbox, 'pod')).toBe(0.1)
     expect(await rate(inbox, 'organization')).toBe(0.05)
     expect(await rate(other, 'inbox')).toBe(0)
+  })
+
+  it('count a fact although the public event about it, with the same id, is counted too', async () => {
+    const scope = inboxScope()
+    const [fact, told] = [delivery(scope, 'delivery.handed_over', at(0)), mail(scope, 'message.sent', at(0))]
+    await metrics.count({ ...told, event: { ...told.event, id: fact.event.id } })
+    await metrics.publish(fact)
+    const query = { start: iso(HOUR), end: iso(2 * HOUR), rate_types: 'bounce' }
+    await waitFor(async () => (await rates(scope, query))['bounce']?.[0]?.sent === 1, {
+      what: 'the fact to be counted',
+    })
+    const range = { start: iso(0), end: iso(HOUR), event_types: 'message.sent' }
+    expect((await metrics.read('metrics.listEvents', scope, 'inbox', range))['message.sent']).toHaveLength(1)
   })
 
   it('count what bounced without having left as sent', async () => {
