@@ -4,8 +4,8 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { root } from '@restante/local/settings.ts'
 import { Wire } from '@restante/service/testing'
-import { waitFor } from '@restante/testkit'
-import { missingPython, pythonEnvironment } from './python/environment.ts'
+import { missingPython, waitFor } from '@restante/testkit'
+import { publicPackages } from './python/program.ts'
 import { type Example, examplesIn } from './support/fenced.ts'
 import { codeFor, mailTo } from './support/mail.ts'
 import { describeWith } from './support/programs/programs.ts'
@@ -91,7 +91,7 @@ describeWith(NEEDS, 'the examples', () => {
   const system = useSystem()
   let python: string
   beforeAll(async () => {
-    python = await pythonEnvironment()
+    python = await publicPackages()
   }, INSTALL_TIMEOUT)
 
   function start({ language, code }: Example, environment: Record<string, string>): Running {

@@ -1,8 +1,13 @@
 import { spawn } from 'node:child_process'
 import path from 'node:path'
+import { pythonEnvironment } from '@restante/testkit'
 import type { Endpoints } from '../stack/endpoints.ts'
 import { type Answers, converse } from '../support/programs/conversation.ts'
-import { pythonEnvironment } from './environment.ts'
+
+/** The Python interpreter with the packages of these programs. */
+export function publicPackages(): Promise<string> {
+  return pythonEnvironment(path.join(import.meta.dirname, 'requirements.txt'))
+}
 
 /**
  * Runs a Python program of this folder against a system, and answers it.
@@ -14,7 +19,7 @@ export async function runPython(
   key: string,
   answers: Answers,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const child = spawn(await pythonEnvironment(), ['-u', path.join(import.meta.dirname, name)], {
+  const child = spawn(await publicPackages(), ['-u', path.join(import.meta.dirname, name)], {
     env: {
       PATH: process.env['PATH'],
       // The programs are among the sources, where no files may be created.

@@ -1,5 +1,6 @@
 import { type OperationDefinition, operations, pathsOf, UPGRADE } from '@restante/contracts/operations'
 import { Router } from '@restante/service/http'
+import { missingPython } from '@restante/testkit'
 import { newSignedInApp } from '../support/apps/accounts.ts'
 import { invite } from '../support/calendars.ts'
 import { codeFor, mailTo, SPAM_TEXT } from '../support/mail.ts'
@@ -7,8 +8,7 @@ import type { Answers } from '../support/programs/conversation.ts'
 import { describeWith } from '../support/programs/programs.ts'
 import { useSystem } from '../support/suite.ts'
 import { newUsername } from '../support/tenants.ts'
-import { missingPython, pythonEnvironment } from './environment.ts'
-import { runPython } from './program.ts'
+import { publicPackages, runPython } from './program.ts'
 
 /** Attachments, by the names that the programs use. */
 const FILES: Readonly<Record<string, { readonly filename: string; readonly content: string }>> = {
@@ -21,7 +21,7 @@ const INSTALL_TIMEOUT = 180_000
 
 describeWith({ programs: ['python3'], missing: missingPython() }, 'the public Python client', () => {
   const system = useSystem()
-  beforeAll(() => pythonEnvironment(), INSTALL_TIMEOUT)
+  beforeAll(() => publicPackages(), INSTALL_TIMEOUT)
 
   /** Handlers of the requests of a program: names, humans, and mails from them. */
   const answers: Answers = {

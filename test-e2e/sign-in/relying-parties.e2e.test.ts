@@ -1,6 +1,5 @@
-import { describeWith } from '@restante/testkit'
+import { describeWith, missingPython } from '@restante/testkit'
 import * as openid from 'openid-client'
-import { missingPython } from '../python/environment.ts'
 import { runPython } from '../python/program.ts'
 import { registerApp } from '../support/apps/registration.ts'
 import { useOwnSystem } from '../support/suite.ts'

@@ -3,6 +3,7 @@ import { closeSync, openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { waitFor } from '@restante/testkit'
+import { sharesSystem } from '@restante/tools/jest/shared-system.ts'
 import { z } from 'zod'
 import { type Endpoints, endpoints } from './endpoints.ts'
 import { claim, currentRun } from './run.ts'
@@ -14,6 +15,9 @@ export const START_TIMEOUT = 120_000
 
 /** The system that all test files of this run share. The first caller starts it. */
 export async function connectSystem(): Promise<Endpoints> {
+  const { testPath } = expect.getState()
+  if (testPath === undefined || !sharesSystem(testPath))
+    throw new Error('name the fixture of this file in tools/jest/shared-system.ts')
   const run = currentRun()
   if (await claim(run)) spawnHolder(run.folder)
   const text = await waitFor(() => readFile(run.outcomeFile, 'utf8').catch(() => undefined), {

@@ -15,6 +15,8 @@ export interface Needs {
   readonly programs: readonly string[]
   /** Whether one of them needs root. */
   readonly root?: boolean
+  /** Packages of libraries that are known to be absent. */
+  readonly packages?: readonly string[]
   /** What else is known to be missing. */
   readonly missing?: readonly string[]
 }
@@ -36,7 +38,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
  */
 export function describeWith(needs: Needs, name: string, tests: () => void): void {
   const { programs, root = false } = needs
-  const absent = programs.filter((program) => !isInstalled(program))
+  const absent = [...programs.filter((program) => !isInstalled(program)), ...(needs.packages ?? [])]
   const missing = [...absent, ...(needs.missing ?? [])]
   if (root && process.getuid?.() !== 0) missing.push('the rights of root')
   if (missing.length === 0) describe(name, tests)

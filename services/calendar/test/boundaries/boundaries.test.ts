@@ -1,17 +1,10 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import path from 'node:path'
 import { hashedUuid, sql } from '@restante/service/database'
 import { waitFor } from '@restante/testkit'
-import { dateAt, instantsOf } from '../../src/dates/index.ts'
+import { dateAt } from '../../src/dates/index.ts'
 import { datedId } from '../../src/model/dated-id.ts'
-import type { EventRow, EventState } from '../../src/model/rows.ts'
-import { begun, edit, oneOff, series } from '../dates/states.ts'
+import { edit, series } from '../dates/states.ts'
 import { BoundaryStack } from './boundary-stack.ts'
-
-const SECOND = 1_000
-const MINUTE = 60 * SECOND
-const WORKER = path.join(import.meta.dirname, 'worker.ts')
+import { MINUTE, SECOND, types, utc, wall } from './moments.ts'
 
 let stack: BoundaryStack
 beforeAll(async () => {
@@ -19,17 +12,6 @@ beforeAll(async () => {
   await stack.process()
 })
 afterAll(() => stack.stop())
-
-/** A wall time of UTC, so many milliseconds from now, at a whole second. */
-const wall = (ms: number) => new Date(Math.ceil((Date.now() + ms) / SECOND) * SECOND).toISOString().slice(0, 19)
-
-const utc = (start: string, end: string, more: Partial<EventRow> = {}): EventState => {
-  const state = oneOff(start, end, more)
-  const schedule = { ...state.event, timezone: 'UTC' }
-  return { ...state, event: { ...schedule, ...instantsOf(schedule) } }
-}
-
-const types = (told: readonly { event_type: string }[]) => told.map(({ event_type }) => event_type.split('.').at(-1))
 
 it('tells when a one-off event starts and ends, never early', async () => {
   const [start, end] = [wall(SECOND), wall(2 * SECOND)]
@@ -72,40 +54,6 @@ it('tells at once of an event that was made while it runs, and not at all of one
   const over = await stack.create(utc(wall(-2 * MINUTE), wall(-MINUTE), { seen_until: new Date() }))
   expect(types(await stack.toldOf(running, 1))).toEqual(['starting'])
   expect(await stack.told(over)).toEqual([])
-})
-
-describe('after a downtime', () => {
-  const seenBefore = () => ({ seen_until: new Date(Date.now() - 60 * MINUTE) })
-
-  it('tells of what started within five minutes or still runs, and leaves out the rest', async () => {
-    const short = await stack.create(utc(wall(-4 * MINUTE), wall(-3 * MINUTE), seenBefore()))
-    const long = await stack.create(utc(wall(-40 * MINUTE), wall(5 * MINUTE), seenBefore()))
-    const missed = await stack.create(utc(wall(-6 * MINUTE), wall(-5 * MINUTE), seenBefore()))
-    expect(types(await stack.toldOf(short, 2))).toEqual(['starting', 'ending'])
-    expect(types(await stack.toldOf(long, 1))).toEqual(['starting'])
-    await waitFor(async () => (await stack.load(missed)).begun.length > 0, { what: 'a record of the missed event' })
-    expect((await stack.load(missed)).begun).toMatchObject([{ state: 'skipped', snapshot: null }])
-    expect(await stack.told(missed)).toEqual([])
-  })
-
-  it('tells late of the end of what had been told to start', async () => {
-    const start = wall(-50 * MINUTE)
-    const event = utc(start, wall(-20 * MINUTE), seenBefore())
-    const told = { ...begun('', { start, timezone: 'UTC', state: 'running' }), end_at: event.event.end_at }
-    const snapshot = {
-      event_id: 'any',
-      kind: 'single',
-      title: 'As it began',
-      status: 'confirmed',
-      all_day: false,
-      start,
-    }
-    const rest = { timezone: 'UTC', start_at: `${start}Z`, attendee_count: 0, uid: 'any', sequence: 0, source: 'api' }
-    const times = { created_at: new Date().toISOString(), updated_at: new Date().toISOString() }
-    const state = await stack.create({ ...event, begun: [{ ...told, snapshot: { ...snapshot, ...rest, ...times } }] })
-    const [ending] = await stack.toldOf(state, 1)
-    expect(ending).toMatchObject({ event_type: 'calendar.event.ending', calendar_event: { title: 'As it began' } })
-  })
 })
 
 describe('an event that changes', () => {
@@ -167,31 +115,3 @@ it('tells nothing to an organization without calendars', async () => {
   expect((await stack.load(state)).begun).toMatchObject([{ state: 'skipped' }])
   expect(await stack.told(state)).toEqual([])
 })
-
-it('tells each boundary once although processes compete, one is killed, and events change meanwhile', async () => {
-  await stack.process()
-  const { databaseUrl, redisUrl, prefix } = stack.options
-  const worker = spawn(process.execPath, [WORKER, databaseUrl, redisUrl, prefix], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  await once(worker.stdout, 'data')
-  const begin = wall(SECOND)
-  const given = { start: begin, end: wall(2 * SECOND), timezone: 'UTC', rule: 'FREQ=SECONDLY;INTERVAL=2;COUNT=3' }
-  const states: EventState[] = []
-  for (let index = 0; index < 100; index++) states.push(await stack.create(series(given, { seen_until: new Date() })))
-  for (const state of states.slice(-1)) await stack.toldOf(state, 1)
-  worker.kill('SIGKILL')
-  for (const state of states.slice(0, 20)) {
-    await stack.change(state, (stored) => ({ ...stored, event: { ...stored.event, title: 'Changed' } }))
-  }
-  const told = await waitFor(
-    async () => {
-      const all = await stack.told(...states)
-      return all.length >= 600 && all
-    },
-    { what: 'all boundaries', timeout: 40_000 },
-  )
-  expect(new Set(told.map(({ event_id }) => event_id)).size).toBe(600)
-  expect(told).toHaveLength(600)
-  for (const { time, scheduled_at } of told) expect(time.getTime()).toBeGreaterThanOrEqual(Date.parse(scheduled_at))
-}, 60_000)

@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import path from 'node:path'
 import type { CalendarEvent } from '@restante/contracts/resources'
+import { Schedule } from '@restante/jobs'
 import { Database, sql } from '@restante/service/database'
 import { createDatabase, openRedis, type TestDatabase, type TestRedis, waitFor } from '@restante/testkit'
 import type { EventState } from '../../src/model/rows.ts'
 import { loadState, saveState, touchCalendar } from '../../src/store/index.ts'
 import { scheduleBoundary } from '../../src/timers/boundary.ts'
+import type { CalendarTimers } from '../../src/timers/kinds.ts'
 import { BoundaryProcess } from './process.ts'
+import { Replica } from './replica.ts'
 
 interface ToldPayload {
   readonly event_type: string
@@ -26,6 +29,8 @@ export interface Told extends ToldPayload {
 const OUTBOX = sql<{ id: string; time: Date; payload: string }, [eventIds: readonly string[]]>(
   'select id, time, payload from outbox where subject = any($1::text[]) order by position',
 )
+const COUNT = sql<{ count: string }>('select count(*) from outbox')
+const WAITING = sql<{ key: string }>("select key from timers where kind = 'boundary' limit 1")
 const ADDRESS = 'agent@example.com'
 
 /** A database with events whose boundaries are told by any number of processes. */
@@ -34,6 +39,7 @@ export class BoundaryStack {
   readonly redis: TestRedis
   readonly #database: TestDatabase
   readonly #processes: BoundaryProcess[] = []
+  readonly #replicas: Replica[] = []
 
   static async create(): Promise<BoundaryStack> {
     return new BoundaryStack(await createDatabase(path.resolve(import.meta.dirname, '../..')), openRedis())
@@ -58,8 +64,15 @@ export class BoundaryStack {
     return process
   }
 
-  /** Stores an event with a new id in a new calendar, as its creation does. @returns what is stored. */
-  async create(state: EventState): Promise<EventState> {
+  /** Starts one more process of the operating system that tells. */
+  async replica(): Promise<Replica> {
+    const replica = await Replica.start(this.options)
+    this.#replicas.push(replica)
+    return replica
+  }
+
+  /** Stores an event with a new id in a new calendar, as its creation does at an instant. @returns what is stored. */
+  async create(state: EventState, at = new Date()): Promise<EventState> {
     const ids = { id: randomUUID(), inbox_uid: randomUUID() }
     const event = { ...state.event, ...ids, uid: `${ids.id}@example.com` }
     const of = { event_id: ids.id, inbox_uid: ids.inbox_uid }
@@ -73,7 +86,7 @@ export class BoundaryStack {
     await this.db.transaction(async (tx) => {
       await touchCalendar(tx, { organizationId, podId, inboxUid, address: ADDRESS }, 1)
       await saveState(tx, undefined, stored)
-      await scheduleBoundary(tx, this.#schedule(), stored, new Date())
+      await scheduleBoundary(tx, this.#schedule(), stored, at)
     })
     return stored
   }
@@ -104,6 +117,20 @@ export class BoundaryStack {
     return rows.map(({ id, time, payload }) => ({ ...(JSON.parse(payload) as ToldPayload), id, time }))
   }
 
+  /** How many boundaries were told. */
+  async count(): Promise<number> {
+    return Number((await this.db.query(COUNT))[0]?.count)
+  }
+
+  /** Resolves when no boundary is to come any more. */
+  async finished(timeout: number): Promise<void> {
+    await waitFor(async () => (await this.db.query(WAITING)).length === 0, {
+      what: 'the last boundary',
+      timeout,
+      interval: 100,
+    })
+  }
+
   /** Resolves to what was told of an event when it is so many. */
   toldOf(state: EventState, count: number): Promise<Told[]> {
     const what = `${count} boundaries`
@@ -117,15 +144,14 @@ export class BoundaryStack {
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.#processes.map((process) => process.stop()))
+    await Promise.all([...this.#processes, ...this.#replicas].map((process) => process.stop()))
     await this.redis.close()
     await this.db.stop()
     await this.#database.drop()
   }
 
-  #schedule() {
-    const [process] = this.#processes
-    if (process === undefined) throw new Error('no process was started')
-    return process.timers
+  /** Processes of the test learn at once what is due; others find it. */
+  #schedule(): Schedule<CalendarTimers> {
+    return this.#processes[0]?.timers ?? new Schedule<CalendarTimers>()
   }
 }

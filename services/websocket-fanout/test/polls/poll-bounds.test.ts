@@ -17,7 +17,10 @@ afterAll(() => fanout.stop(), 60_000)
 type Answer = Record<string, unknown> & { events: Record<string, unknown>[]; cursor: string }
 
 async function answerTo(url: string, headers: Record<string, string>): Promise<Answer> {
-  return JSON.parse(await (await fetch(url, { headers })).text())
+  const response = await fetch(url, { headers })
+  const text = await response.text()
+  if (!response.ok) throw new Error(`the poll was answered ${response.status}: ${text}`)
+  return JSON.parse(text)
 }
 
 async function poll(query: Record<string, string>, url = fanout.gateway.url, id = randomUUID()): Promise<Answer> {

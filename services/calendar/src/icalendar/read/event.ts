@@ -58,6 +58,7 @@ function ruleOf(component: Component): string | undefined {
   const parts = rule[3]
   if (others.length > 0 || typeof parts !== 'object' || parts === null) throw new UnreadableError('invalid_event')
   return Object.entries(parts)
+    .filter(([name]) => name !== '') // Google ends some rules with a semicolon.
     .map(([name, value]) => `${name.toUpperCase()}=${name === 'wkst' ? WEEKDAYS[Number(value) - 1] : String(value)}`)
     .join(';')
 }

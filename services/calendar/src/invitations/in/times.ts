@@ -75,11 +75,19 @@ export function addedOf(
   }
 }
 
-const UNTIL = /(^|;)UNTIL=([^;]*)/
+const UNTIL = /^UNTIL=(.*)$/
+const TIME_OF_DAY = /^BY(HOUR|MINUTE|SECOND)=/
 
-/** A rule with UNTIL as it must be (calendar 10): programs also write days, and times without a zone. */
+/**
+ * A rule as it must be (calendar 10): as UNTIL programs also write days, and times without a zone; and a time of day that a
+ * rule of whole days gives is to be ignored (RFC 5545 3.3.10).
+ */
 export function ruleWith(rule: string, place: Place, context: TimeContext): string {
-  return rule.replace(UNTIL, (_, before: string, given: string) => `${before}UNTIL=${untilOf(given, place, context)}`)
+  return rule
+    .split(';')
+    .filter((part) => !(place.all_day && TIME_OF_DAY.test(part)))
+    .map((part) => part.replace(UNTIL, (_, given: string) => `UNTIL=${untilOf(given, place, context)}`))
+    .join(';')
 }
 
 function untilOf(given: string, place: Place, context: TimeContext): string {

@@ -112,6 +112,29 @@ describe('received invitations', () => {
     ])
   })
 
+  it.each([
+    ['a semicolon at its end', 'DTSTART:20271007T090000Z', 'FREQ=DAILY;COUNT=2;', 'FREQ=DAILY;COUNT=2'],
+    [
+      'an end without a zone',
+      'DTSTART:20271007T090000Z',
+      'FREQ=DAILY;UNTIL=20271008T090000',
+      'FREQ=DAILY;UNTIL=20271008T090000Z',
+    ],
+    ['a day as its end', 'DTSTART:20271007T090000Z', 'FREQ=DAILY;UNTIL=20271008', 'FREQ=DAILY;UNTIL=20271008T235959Z'],
+    [
+      'a time for whole days',
+      'DTSTART;VALUE=DATE:20271007',
+      'FREQ=DAILY;BYHOUR=9;BYMINUTE=1,2;COUNT=2',
+      'FREQ=DAILY;COUNT=2',
+    ],
+  ])('repeat by a rule with %s', async (_, start, given, rule) => {
+    const inbox = fixture.inbox()
+    const { DTSTART: _start, DTEND: _end, ...lines } = usual(inbox, 'a')
+    await arrivals.arrive(inbox, request(lines, start, `RRULE:${given}`))
+    expect(await arrivals.eventsOf(inbox)).toMatchObject([{ kind: 'series', recurrence: { rule } }])
+    expect(await arrivals.agendaOf(inbox)).toHaveLength(2)
+  })
+
   it('tell mail-ingest which event they were applied to', async () => {
     const inbox = fixture.inbox()
     const message_id = await arrivals.arrive(inbox, request(usual(inbox, 'a')))

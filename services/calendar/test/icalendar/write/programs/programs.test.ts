@@ -1,21 +1,16 @@
-import { execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { describeAtFullLength, freePort, waitFor } from '@restante/testkit'
+import { describeAtFullLength, missingPython, pythonEnvironment } from '@restante/testkit'
+import { withServer } from './caldav-servers.ts'
 import { type Vector, vectors } from './vectors.ts'
 
 const HERE = import.meta.dirname
-const FOLDER = path.resolve(HERE, '../../../../../../.restante')
-const PLACE = path.join(FOLDER, 'calendar-python')
-const JARS = path.join(FOLDER, 'calendar-java')
-const PYTHON = path.join(PLACE, 'bin/python3')
+const JARS = path.resolve(HERE, '../../../../../../.restante/calendar-java')
 /** Python of the distribution, which has libical. */
 const SYSTEM_PYTHON = '/usr/bin/python3'
 
-function missing(): string[] {
+function missingLibical(): string[] {
   try {
     const check = "import gi; gi.require_version('ICalGLib', '3.0')"
     execFileSync(SYSTEM_PYTHON, ['-c', check], { stdio: 'ignore' })
@@ -24,6 +19,8 @@ function missing(): string[] {
     return ['python3-gi and gir1.2-ical-3.0']
   }
 }
+
+const NEEDS = { programs: ['python3', 'java', 'mvn'], packages: [...missingLibical(), ...missingPython()] }
 
 /** What a program says that is wrong with objects. */
 function complaints(program: string, args: readonly string[], read: readonly Vector[]): string[] {
@@ -37,13 +34,10 @@ function complaints(program: string, args: readonly string[], read: readonly Vec
   return output.split('\n').filter((line) => line !== '')
 }
 
-describeAtFullLength({ programs: ['python3', 'java', 'mvn'], missing: missing() }, 'calendar objects', () => {
+describeAtFullLength(NEEDS, 'calendar objects', () => {
+  let python: string
   beforeAll(async () => {
-    if (existsSync(PYTHON)) return
-    await mkdir(path.dirname(PLACE), { recursive: true })
-    execFileSync('python3', ['-m', 'venv', PLACE])
-    const requirements = path.join(HERE, 'requirements.txt')
-    execFileSync(PYTHON, ['-m', 'pip', 'install', '--quiet', '--no-deps', '-r', requirements], { stdio: 'ignore' })
+    python = await pythonEnvironment(path.join(HERE, 'requirements.txt'))
   }, 180_000)
 
   it('are valid to libical, which finds the same dates in them', () => {
@@ -51,7 +45,7 @@ describeAtFullLength({ programs: ['python3', 'java', 'mvn'], missing: missing() 
   }, 60_000)
 
   it('are valid to icalendar, which finds the same dates in them', () => {
-    expect(complaints(PYTHON, [path.join(HERE, 'read.py'), 'icalendar'], vectors())).toEqual([])
+    expect(complaints(python, [path.join(HERE, 'read.py'), 'icalendar'], vectors())).toEqual([])
   }, 60_000)
 
   it('are valid to ical4j, which finds the same dates in them where it reads zones', async () => {
@@ -66,25 +60,19 @@ describeAtFullLength({ programs: ['python3', 'java', 'mvn'], missing: missing() 
     expect(complaints('java', args, read)).toEqual([])
   }, 180_000)
 
-  it('are stored by Radicale, a CalDAV server, which expands them to the same dates', async () => {
-    const folder = await mkdtemp(path.join(tmpdir(), 'radicale-'))
-    const url = `http://127.0.0.1:${await freePort()}/`
-    const config = path.join(folder, 'config')
-    const host = new URL(url).host
-    await writeFile(
-      config,
-      `[server]\nhosts = ${host}\n[auth]\ntype = none\n[storage]\nfilesystem_folder = ${folder}/data\n`,
-    )
-    const server = spawn(PYTHON, ['-m', 'radicale', '--config', config], { stdio: 'ignore' })
-    try {
-      await waitFor(() => fetch(url).catch(() => undefined), { what: 'Radicale', timeout: 30_000 })
-      // Radicale takes a zone that is at UTC at first for UTC itself. It takes a second for each.
-      const read = vectors().filter(({ name }, at) => at % 10 === 0 && !/Dublin|Casablanca/.test(name))
-      expect(complaints(PYTHON, [path.join(HERE, 'store.py'), url], read)).toEqual([])
-    } finally {
-      server.kill()
-      await once(server, 'exit')
-      await rm(folder, { recursive: true, force: true })
-    }
-  }, 180_000)
+  it.each([
+    // It takes a zone that is at UTC at first for UTC itself.
+    ['Radicale', /Dublin|Casablanca/],
+    ['xandikos', /^$/],
+  ] as const)(
+    'are stored by %s, a CalDAV server, which expands them to the same dates and gives them back',
+    async (server, unread) => {
+      await withServer(server, python, (url) => {
+        // Radicale takes a second for each.
+        const read = vectors().filter(({ name }, at) => at % 10 === 0 && !unread.test(name))
+        expect(complaints(python, [path.join(HERE, 'store.py'), url], read)).toEqual([])
+      })
+    },
+    180_000,
+  )
 })
