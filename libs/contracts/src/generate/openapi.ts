@@ -30,6 +30,7 @@ const TAGS: Readonly<Record<string, string>> = {
   calendars: 'Calendars of inboxes',
   calendarEvents: 'Events of calendars',
   calendarFeeds: 'Calendars as files of iCalendar',
+  metrics: 'What happened, what is stored and what came back, over time',
   webhooks: 'Events, delivered',
   stream: 'Events, live',
 }

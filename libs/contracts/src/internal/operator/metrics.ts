@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { NOTHING } from '../definition/define.ts'
-import { COUNTED_EVENT_TYPES, RATE_TYPES, USAGE_TYPES } from '../vocabulary/metrics.ts'
-import { defineInternal, INTERNAL, internalGroup } from './definition/define.ts'
+import { NOTHING } from '../../definition/define.ts'
+import { COUNTED_EVENT_TYPES, RATE_TYPES, USAGE_TYPES } from '../../vocabulary/metrics.ts'
+import { defineInternal, INTERNAL, internalGroup } from '../definition/define.ts'
 
 const FROM_OPERATOR = { ...INTERNAL, service: 'metrics', callers: ['gateway'] } as const
 const operator = z.string().min(1).meta({ description: 'Who asked for it, for the log.' })
@@ -40,7 +40,7 @@ export const metricsInternalOperations = internalGroup({
   'metrics.startRebuild': defineInternal({
     ...FROM_OPERATOR,
     id: 'metrics.startRebuild',
-    path: '/internal/metrics/rebuild/start',
+    path: '/internal/metrics/start-rebuild',
     summary: 'Rebuild what the topics still hold beside the live buckets, and switch over; one at a time',
     body: z.object({ operator }),
     response: z.object({ rebuild, started: z.boolean().meta({ description: 'False: one was running already.' }) }),
@@ -48,7 +48,7 @@ export const metricsInternalOperations = internalGroup({
   'metrics.getRebuild': defineInternal({
     ...FROM_OPERATOR,
     id: 'metrics.getRebuild',
-    path: '/internal/metrics/rebuild/get',
+    path: '/internal/metrics/get-rebuild',
     summary: 'Show the last rebuild; absent when there was none',
     body: NOTHING,
     response: z.object({ rebuild: rebuild.optional() }),
