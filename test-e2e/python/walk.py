@@ -289,6 +289,9 @@ def metrics(resource, *scope):
     assert by_hour["message.received"][0].timestamp.tzinfo is not None
     usage = with_none(resource.query_usage, *scope, usage_types=["message_count"], period=3600)
     assert list(usage) == ["message_count"] and len(usage["message_count"]) == 24
+    rates = with_none(resource.query_rates, *scope, rate_types=["bounce"], period=3600, window=7200)
+    assert list(rates) == ["bounce"] and len(rates["bounce"]) == 24
+    assert all((point.rate is None) == (point.sent == 0) for point in rates["bounce"])
 
 
 def seen(events):

@@ -207,8 +207,8 @@ export class FakeUpstreams {
       case '/internal/apps/set-limit':
       case '/internal/apps/list-limits':
       case '/internal/metrics/show':
-      case '/internal/metrics/rebuild/start':
-      case '/internal/metrics/rebuild/get':
+      case '/internal/metrics/start-rebuild':
+      case '/internal/metrics/get-rebuild':
       case '/internal/metrics/compare':
       case '/internal/webhook-log/list':
       case '/internal/webhook-log/replay':

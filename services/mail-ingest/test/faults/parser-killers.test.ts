@@ -30,7 +30,7 @@ async function failedAttempts(fixture: Fixture): Promise<number> {
   return Number(/^restante_mail_attempts_total\{outcome="failed"\} (\d+)$/m.exec(metrics)?.[1] ?? 0)
 }
 
-/** Expects that a mail is stored from its headers, is readable, is complete in its raw form, and has one event. */
+/** Expects that a mail is stored from its headers, is readable, is complete in its raw form, and has one public event. */
 async function expectUnparsed(fixture: Fixture, inbox: TestInbox, id: string, subject: string) {
   await waitFor(async () => (await count(fixture, inbox)) === 1, { what: 'the mail', timeout: 60_000 })
   const message = await fixture.call(inbox.caller, 'messages.get', 'GET', pathOf(id))
@@ -39,7 +39,7 @@ async function expectUnparsed(fixture: Fixture, inbox: TestInbox, id: string, su
   const raw = await fixture.call(inbox.caller, 'messages.getRaw', 'GET', `${pathOf(id)}/raw`)
   const file = await fetch(raw.body.download_url.replace('http://public.test/v0', fixture.url))
   expect((await file.text()).endsWith(BODY)).toBe(true)
-  expect(await fixture.db.query(EVENTS, id)).toEqual([{ type: 'message.received' }])
+  expect(await fixture.db.query(EVENTS, id)).toEqual([{ type: 'message.stored' }, { type: 'message.received' }])
   expect(await countRows(fixture.db, 'inbound')).toBe(0)
 }
 

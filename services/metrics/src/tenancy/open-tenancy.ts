@@ -45,7 +45,10 @@ export function openTenancy({ kafka, db, log }: OpenTenancyOptions): Tenancy {
 
 const HELD = sql<HeldInbox, [after: string, rows: number]>(`
 select id as inbox_uid, organization_id, pod_id, null as address
-  from entities where kind = 'inbox' and not purged and id > $1::uuid
+  from entities as e where kind = 'inbox' and not purged and id > $1::uuid
+   and (exists (select from runs where scope_id = e.id and tier = 3)
+     or exists (select from arrivals where scope_id = e.id and tier = 3)
+     or exists (select from totals where scope_id = e.id and tier = 3))
  order by id limit $2`)
 
 /** What the check of missed events needs of a consumer. */
