@@ -73,10 +73,14 @@ describe.each([
 
 describe('a mail that kills the process', () => {
   let fixture: Fixture
+  let pipeline: ChildProcess | undefined
   beforeAll(async () => {
     fixture = await openFixture({ ROLES: 'smtp,api' })
   }, 60_000)
-  afterAll(() => fixture.stop(), 30_000)
+  afterAll(async () => {
+    pipeline?.kill('SIGKILL')
+    await fixture.stop()
+  }, 30_000)
 
   /** Another mail-ingest on the same state: it alone works on the queue. */
   async function startPipeline(): Promise<ChildProcess> {
@@ -97,7 +101,7 @@ describe('a mail that kills the process', () => {
     const inbox = await fixture.inbox()
     const id = await send(fixture, inbox, 'deadly')
     for (const attempts of [1, 2, 3]) {
-      const pipeline = await startPipeline()
+      pipeline = await startPipeline()
       await waitFor(async () => (await countRows(fixture.db, 'inbound where attempts = $1', attempts)) === 1, {
         what: `attempt ${attempts}`,
         timeout: 30_000,
@@ -107,10 +111,8 @@ describe('a mail that kills the process', () => {
       // Ends the lease of the dead process, so that the test need not wait for it.
       await queryRows(fixture.db, 'update inbound set leased_until = $1', new Date())
     }
-    const pipeline = await startPipeline()
+    pipeline = await startPipeline()
     await expectUnparsed(fixture, inbox, id, 'deadly')
-    pipeline.kill('SIGKILL')
-    await once(pipeline, 'exit')
   }, 180_000)
 })
 
