@@ -57,7 +57,7 @@ describe('the operator’s commands that correct metrics', () => {
     expect((await attempt('rebuild', '--status')).printed).toMatch(/records read +2000 of 2000/)
     expect(JSON.parse((await attempt('rebuild', '--status', '--json')).printed)).toEqual(SWITCHED)
     expect((await attempt('rebuild', '--status')).code).toBe(EXIT.refused)
-    expect(new Set(gateway.behind.queueCalls.map(({ path }) => path))).toEqual(new Set(['rebuild/get']))
+    expect(new Set(gateway.behind.queueCalls.map(({ path }) => path))).toEqual(new Set(['get-rebuild']))
   })
 
   it('compare says whether it has started', async () => {
