@@ -64,7 +64,7 @@ async function createPartitions(client: pg.Client): Promise<void> {
   const week = Math.floor(Date.now() / DAY_MS / 7)
   for (let number = week - 14; number <= week + 1; number++) {
     await client.query(
-      `create table runs_w${number} partition of runs for values from (${number * 7}) to (${(number + 1) * 7})`,
+      `create table if not exists runs_w${number} partition of runs for values from (${number * 7}) to (${(number + 1) * 7})`,
     )
   }
 }
