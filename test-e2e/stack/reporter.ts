@@ -8,7 +8,7 @@ interface TestFile {
 
 /**
  * A reporter of jest that stops the shared system when the last file that uses it has ended. These files are the first to
- * start; until the end of the run the services would poll for work that nobody gives them, a tenth of all CPU time.
+ * start; until the end of the run its idle services would take a tenth of all CPU time.
  */
 export default class EndOfSystem {
   readonly #users = new Set<string>()

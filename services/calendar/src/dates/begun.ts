@@ -27,7 +27,7 @@ export function begunRow(
   }
 }
 
-/** Whether a date was over, and had begun too long before, when it was noticed: then nothing is told of it (calendar 17). */
+/** Whether a date was noticed only after its end, and too long after its start: no event is published then (calendar 17). */
 export function isTooLate({ start_at, end_at }: Pick<CalendarDate, 'start_at' | 'end_at'>, now: Date): boolean {
   return end_at <= now && now.getTime() - start_at.getTime() > CALENDAR_LIMITS.overdue
 }

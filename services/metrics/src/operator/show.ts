@@ -5,10 +5,7 @@ import type { InternalHandlers } from '@restante/service/http'
 import { countByPeriod } from '../reading/events.ts'
 import { ratesAt } from '../reading/rates.ts'
 import { usageAt } from '../reading/usage.ts'
-import type { Scope } from '../series/series.ts'
-
-/** Bounds of a rate's window: a day, or a period where that is longer. */
-const DAY_MS = 86_400_000
+import { DAY_MS, type Scope } from '../series/series.ts'
 
 type Asked = InternalRequestOf<'metrics.showOrganization'>
 type Shown = InternalResponseOf<'metrics.showOrganization'>
@@ -26,6 +23,7 @@ export async function showOrganization(db: Queryable, body: Asked): Promise<Show
   // Totals and rates are those at the end of each period, so that the last ones are the present ones.
   const ends = { from: range.from + period, to: range.to + period }
   const scope: Scope = { tier: 'organization', id: body.organization_id }
+  // A day, or a period where that is longer.
   const window = Math.ceil(DAY_MS / period) * period
   const [events, usage, rates] = await Promise.all([
     countByPeriod(db, {

@@ -1,5 +1,6 @@
 import { LIMITS } from '@restante/contracts/vocabulary'
 import { ApiError, invalid } from '@restante/service/errors'
+import { DAY_MS } from '../series/series.ts'
 
 /** A range of time in milliseconds since 1970: from `from` on and before `to`. */
 export interface Range {
@@ -27,7 +28,7 @@ export function rangeOf({ start, end }: AskedRange, now: Date): Range {
 
 /** @throws ApiError 400 when a range is wider than what is kept in detail, or begins before it. */
 export function requireKept({ from, to }: Range, now: Date): void {
-  const days = REACH / 86_400_000
+  const days = REACH / DAY_MS
   if (to - from > REACH) throw tooWide(`The range is wider than ${days} days`, 'start', 'Use a shorter range')
   if (from < now.getTime() - REACH) throw invalid(['start'], `Must be at most ${days} days ago`)
 }
