@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, readdir, rename, utimes, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { topics } from '@restante/contracts/events'
-import { ensureTopics } from '@restante/messaging'
+import { ensureDeadLetters, ensureTopics } from '@restante/messaging'
 import { testKafka, waitFor } from '@restante/testkit'
 import pg from 'pg'
 import { currentRun } from '../stack/run.ts'
@@ -338,15 +338,14 @@ describe('npm run admin -- check', () => {
 
   it('reports topics that are missing and offsets beyond the end of a topic, and corrects both', async () => {
     const kafka = testKafka(system.endpoints.topicPrefix)
-    const group = kafka.physical('idle.tenancy')
-    await kafka.administrate(async (admin) => {
-      await admin.createTopics({ topics: [{ topic: `${group}.dlq`, numPartitions: 1 }] })
-      await admin.setOffsets({
-        groupId: group,
+    await ensureDeadLetters(kafka, 'idle.tenancy')
+    await kafka.administrate((admin) =>
+      admin.setOffsets({
+        groupId: kafka.physical('idle.tenancy'),
         topic: kafka.physical('tenancy'),
         partitions: [{ partition: 0, offset: '999999' }],
-      })
-    })
+      }),
+    )
     await expectRepair('offsets', [], 1)
     await kafka.administrate((admin) => admin.deleteTopics({ topics: [kafka.physical(topics['domains.events'].name)] }))
     await waitFor(

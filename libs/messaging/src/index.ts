@@ -36,4 +36,4 @@ export {
 } from './records/read-events.ts'
 export { type RangeRecords, readRanges } from './records/read-ranges.ts'
 export { deadLetterSettings, type TopicSettings, topicSettings } from './topics/settings.ts'
-export { checkTopics, ensureTopics, TopicsCheck } from './topics/topics.ts'
+export { checkTopics, ensureDeadLetters, ensureTopics, TopicsCheck } from './topics/topics.ts'

@@ -9,7 +9,7 @@ import { pathOf, receiveMail } from '../mailbox-fixture.ts'
 const PROCESS = path.join(import.meta.dirname, '../fixtures', 'pipeline-process.ts')
 
 const EVENTS = sql<{ type: string }, [messageId: string]>(
-  `select type from outbox where subject = $1 and type like 'message.%'`,
+  `select type from outbox where subject = $1 and type like 'message.%' order by position`,
 )
 
 /** Html that needs many times the memory, and the time, of what it is written in: most of a second. */
