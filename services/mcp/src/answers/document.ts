@@ -1,0 +1,37 @@
+import { shownLine, shownText } from '../untrusted/characters.ts'
+
+/** What a model does not get: HTML may hide text from people, and raw header fields are of no use to it. */
+const LEFT_OUT: ReadonlySet<string> = new Set(['html', 'extracted_html', 'headers', 'references'])
+/** Members whose names are data, not ours. */
+const MAPS: ReadonlySet<string> = new Set(['metadata'])
+/** Members that may have several lines. */
+const PROSE: ReadonlySet<string> = new Set(['text', 'extracted_text', 'description', 'preview', 'comment'])
+
+export type Document = Readonly<Record<string, unknown>>
+
+/**
+ * A document of the API as a model reads it: names in camelCase, and text without characters that nobody sees. Names of
+ * members that are data stay as they are.
+ */
+export function modelDocument(document: object): Record<string, unknown> {
+  const members = Object.entries(document).filter(([name, value]) => value !== undefined && !LEFT_OUT.has(name))
+  return Object.fromEntries(members.map(([name, value]) => [camelCase(name), shownValue(name, value)]))
+}
+
+function shownValue(name: string, value: unknown): unknown {
+  if (typeof value === 'string') return PROSE.has(name) ? shownText(value) : shownLine(value)
+  if (Array.isArray(value)) return value.map((each) => shownValue(name, each))
+  if (typeof value !== 'object' || value === null) return value
+  if (!MAPS.has(name)) return modelDocument(value)
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [shownLine(key), shownValue(key, each)]))
+}
+
+/** `inbox_id` as `inboxId`. */
+export function camelCase(name: string): string {
+  return name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+}
+
+/** `inboxId` as `inbox_id`. */
+export function snakeCase(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}

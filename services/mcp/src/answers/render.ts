@@ -1,0 +1,46 @@
+import type { Document } from './document.ts'
+
+/** Members that structured content has, and the text form does without. */
+const UNSAID: ReadonlySet<string> = new Set([
+  'count',
+  'createdAt',
+  'cursor',
+  'limit',
+  'nextPageToken',
+  'organizationId',
+  'podId',
+  'size',
+  'updatedAt',
+])
+
+/** A document as lines of `name: value`, members of members indented, entries of lists with a dash. */
+export function rendered(document: Document): string {
+  return linesOf(document).join('\n')
+}
+
+function linesOf(document: Document): string[] {
+  return Object.entries(document).flatMap(([name, value]) => (UNSAID.has(name) ? [] : member(name, value)))
+}
+
+function member(name: string, value: unknown): string[] {
+  if (Array.isArray(value)) {
+    if (value.every((each) => !isDocument(each))) return [`${name}: ${value.join(', ')}`]
+    return [`${name}:`, ...value.flatMap((each) => (isDocument(each) ? entry(each) : [`- ${each}`]))]
+  }
+  if (isDocument(value)) return [`${name}:`, ...indented(linesOf(value))]
+  const text = String(value)
+  return text.includes('\n') ? [`${name}:`, ...indented(text.split('\n'))] : [`${name}: ${text}`]
+}
+
+function entry(document: Document): string[] {
+  const [first = '', ...others] = linesOf(document)
+  return [`- ${first}`, ...indented(others)]
+}
+
+function indented(lines: readonly string[]): string[] {
+  return lines.map((line) => (line === '' ? '' : `  ${line}`))
+}
+
+function isDocument(value: unknown): value is Document {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

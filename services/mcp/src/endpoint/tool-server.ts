@@ -1,0 +1,106 @@
+import { Server } from '@modelcontextprotocol/sdk/server/index.js'
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
+import {
+  CallToolRequestSchema,
+  type CallToolResult,
+  ErrorCode,
+  ListToolsRequestSchema,
+  McpError,
+} from '@modelcontextprotocol/sdk/types.js'
+import type { Caller } from '@restante/contracts/access'
+import { VERSION } from '@restante/contracts/vocabulary'
+import { ApiError } from '@restante/service/errors'
+import type { Exchange, ServiceClient } from '@restante/service/http'
+import type { Logger } from '@restante/service/telemetry'
+import { Counter, Histogram } from 'prom-client'
+import type { Api } from '../api/api.ts'
+import { describedTools, findTool } from '../tools/catalogue.ts'
+import type { Tool } from '../tools/tool.ts'
+import { INSTRUCTIONS } from './instructions.ts'
+import { failed, succeeded } from './results.ts'
+
+const callsTotal = new Counter({
+  name: 'restante_tool_calls_total',
+  help: 'Calls of tools by outcome: ok, or the code of the error',
+  labelNames: ['tool', 'outcome'],
+})
+const callSeconds = new Histogram({
+  name: 'restante_tool_call_duration_seconds',
+  help: 'Time that calls of tools take, waiting on purpose included',
+  labelNames: ['tool'],
+  buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+})
+
+export interface ToolServerOptions {
+  readonly caller: Caller
+  readonly api: Api
+  readonly gateway: ServiceClient<'mcp'>
+  /** Address of the client. */
+  readonly peer: string
+  readonly docsUrl: string
+  readonly facts: Exchange['facts']
+  readonly log: Logger
+}
+
+/** What one request is answered with: the tools of its caller. */
+export class ToolServer {
+  readonly #options: ToolServerOptions
+  readonly #server = new Server(
+    { name: 'restante', title: 'Restante: e-mail inboxes for agents', version: VERSION },
+    { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
+  )
+
+  constructor(options: ToolServerOptions) {
+    this.#options = options
+    this.#server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: describedTools(options.caller) }))
+    this.#server.setRequestHandler(CallToolRequestSchema, ({ params }) => this.#call(params.name, params.arguments))
+  }
+
+  async serve(transport: Transport): Promise<void> {
+    await this.#server.connect(transport)
+  }
+
+  async stop(): Promise<void> {
+    await this.#server.close()
+  }
+
+  async #call(name: string, given: Readonly<Record<string, unknown>> = {}): Promise<CallToolResult> {
+    const tool = findTool(name)
+    if (tool === undefined)
+      throw new McpError(ErrorCode.InvalidParams, `There is no tool ${JSON.stringify(name.slice(0, 100))}`)
+    const measured = callSeconds.startTimer({ tool: name })
+    const { result, outcome } = await this.#outcomeOf(tool, given)
+    measured()
+    callsTotal.inc({ tool: name, outcome })
+    const { facts } = this.#options
+    facts['tool'] = name
+    facts['outcome'] = outcome
+    return result
+  }
+
+  /** Whether the key may use the tool is decided by the API, as is everything else. */
+  async #outcomeOf(tool: Tool, given: Readonly<Record<string, unknown>>) {
+    const { api, docsUrl, log } = this.#options
+    try {
+      await this.#admit()
+      return { result: succeeded(await tool.call({ api }, given)), outcome: 'ok' }
+    } catch (error) {
+      const { result, code, isOurs } = failed(error, docsUrl)
+      if (isOurs) log.error({ err: error, tool: tool.name }, 'tool failed')
+      return { result, outcome: code }
+    }
+  }
+
+  /** @throws ApiError 429 */
+  async #admit(): Promise<void> {
+    const { gateway, caller, peer } = this.#options
+    const { refusal } = await gateway.call('gateway.admitToolCall', {
+      organization_id: caller.organization_id,
+      credential_id: caller.credential.id,
+      peer,
+    })
+    if (refusal === undefined) return
+    const { message, fix, retry_after: retryAfter } = refusal
+    throw new ApiError('rate_limit_exceeded', { message, fix, retryAfter })
+  }
+}

@@ -1,0 +1,74 @@
+import type { Caller } from '@restante/contracts/access'
+import { getAttachment } from './attachments.ts'
+import { calendarTools } from './calendar.ts'
+import { draftTools } from './drafts.ts'
+import { listEvents } from './events.ts'
+import { authMe } from './identity.ts'
+import { inboxTools } from './inboxes.ts'
+import { messageTools } from './messages.ts'
+import { mayCall } from './permitted.ts'
+import { sendingTools } from './sending.ts'
+import { threadTools } from './threads.ts'
+import type { Tool } from './tool.ts'
+import { waitForMessage } from './waiting.ts'
+
+/** The public catalogue in its order, which agents and their prompts know (mcp 2). */
+const PUBLIC = [
+  'list_inboxes',
+  'get_inbox',
+  'create_inbox',
+  'update_inbox',
+  'delete_inbox',
+  'list_threads',
+  'search_threads',
+  'get_thread',
+  'get_attachment',
+  'update_thread',
+  'delete_thread',
+  'list_messages',
+  'search_messages',
+  'send_message',
+  'reply_to_message',
+  'forward_message',
+  'update_message',
+  'create_draft',
+  'list_drafts',
+  'get_draft',
+  'update_draft',
+  'send_draft',
+  'delete_draft',
+  'auth_me',
+]
+
+const byName: ReadonlyMap<string, Tool> = new Map(
+  [
+    ...inboxTools,
+    ...threadTools,
+    getAttachment,
+    ...Object.values(messageTools),
+    ...sendingTools,
+    ...draftTools,
+    authMe,
+    waitForMessage,
+    listEvents,
+    ...calendarTools,
+  ].map((tool) => [tool.name, tool]),
+)
+
+/** Every tool: the public ones first, then those that this server has in addition. */
+export const TOOLS: readonly Tool[] = [
+  ...PUBLIC.flatMap((name) => byName.get(name) ?? []),
+  ...[...byName.values()].filter(({ name }) => !PUBLIC.includes(name)),
+]
+
+/** Names of the tools that wait on purpose. */
+export const WAITING_TOOLS: ReadonlySet<string> = new Set([waitForMessage.name])
+
+export function findTool(name: string): Tool | undefined {
+  return byName.get(name)
+}
+
+/** The tools that a caller may use, as `tools/list` shows them. */
+export function describedTools(caller: Caller): Tool['described'][] {
+  return TOOLS.filter(({ needs }) => needs.every((id) => mayCall(caller, id))).map(({ described }) => described)
+}

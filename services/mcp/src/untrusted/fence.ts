@@ -1,0 +1,6 @@
+export class Fence {
+  readonly notice = 'x'
+  around(text: string): string {
+    return text
+  }
+}
