@@ -7,8 +7,8 @@ import { type Exchange, readBody, type ServiceClient, sendJson } from '@restante
 import { CALLER_HEADER, InvalidTokenError, KEY_HEADER, verifyCaller } from '@restante/service/identity'
 import type { Logger } from '@restante/service/telemetry'
 import { Api, type ApiOptions } from '../api/api.ts'
+import { asksForProgress } from './progress.ts'
 import { ToolServer } from './tool-server.ts'
-import { waitsIn } from './waits.ts'
 
 export interface EndpointOptions {
   readonly gateway: ServiceClient<'mcp'>
@@ -54,7 +54,7 @@ export class Endpoint {
       log: exchange.log,
     })
     const transport = new StreamableHTTPServerTransport({
-      enableJsonResponse: !waitsIn(message),
+      enableJsonResponse: !asksForProgress(message),
       keepAliveMs: KEEP_ALIVE_MS,
     })
     await server.serve(transport)

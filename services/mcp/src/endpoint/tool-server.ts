@@ -1,11 +1,13 @@
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import {
+  type CallToolRequest,
   CallToolRequestSchema,
   type CallToolResult,
   ErrorCode,
   ListToolsRequestSchema,
   McpError,
+  type ServerNotification,
 } from '@modelcontextprotocol/sdk/types.js'
 import type { Caller } from '@restante/contracts/access'
 import { VERSION } from '@restante/contracts/vocabulary'
@@ -31,6 +33,9 @@ const callSeconds = new Histogram({
   buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
 })
 
+/** Time between two notices of progress, in milliseconds. */
+const PROGRESS_MS = 5_000
+
 export interface ToolServerOptions {
   readonly caller: Caller
   readonly api: Api
@@ -53,7 +58,9 @@ export class ToolServer {
   constructor(options: ToolServerOptions) {
     this.#options = options
     this.#server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: describedTools(options.caller) }))
-    this.#server.setRequestHandler(CallToolRequestSchema, ({ params }) => this.#call(params.name, params.arguments))
+    this.#server.setRequestHandler(CallToolRequestSchema, ({ params }, { sendNotification }) =>
+      whileTelling(params, sendNotification, () => this.#call(params.name, params.arguments)),
+    )
   }
 
   async serve(transport: Transport): Promise<void> {
@@ -102,5 +109,26 @@ export class ToolServer {
     if (refusal === undefined) return
     const { message, fix, retry_after: retryAfter } = refusal
     throw new ApiError('rate_limit_exceeded', { message, fix, retryAfter })
+  }
+}
+
+/** A client that asked for it is told that its call still runs, with the seconds so far (MCP, progress). */
+async function whileTelling<Result>(
+  { _meta: meta }: CallToolRequest['params'],
+  send: (notification: ServerNotification) => Promise<void>,
+  run: () => Promise<Result>,
+): Promise<Result> {
+  const progressToken = meta?.progressToken
+  if (progressToken === undefined) return run()
+  let progress = 0
+  const timer = setInterval(() => {
+    progress += PROGRESS_MS / 1_000
+    // The client may have gone.
+    send({ method: 'notifications/progress', params: { progressToken, progress } }).catch(() => undefined)
+  }, PROGRESS_MS)
+  try {
+    return await run()
+  } finally {
+    clearInterval(timer)
   }
 }

@@ -61,9 +61,6 @@ export const TOOLS: readonly Tool[] = [
   ...[...byName.values()].filter(({ name }) => !PUBLIC.includes(name)),
 ]
 
-/** Names of the tools that wait on purpose. */
-export const WAITING_TOOLS: ReadonlySet<string> = new Set([waitForMessage.name])
-
 export function findTool(name: string): Tool | undefined {
   return byName.get(name)
 }
