@@ -1,6 +1,0 @@
-export class Fence {
-  readonly notice = 'x'
-  around(text: string): string {
-    return text
-  }
-}
