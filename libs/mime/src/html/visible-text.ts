@@ -127,7 +127,8 @@ class Reader {
 
   #text(value: string, { style, link, counted }: Level): void {
     if (isSeen(style)) {
-      this.#page.text(value, 0)
+      // The renderer would make a space of U+200B; a word joiner is as invisible, and stays for callers to find.
+      this.#page.text(value.replaceAll('\u200b', '\u2060'), 0)
       if (link !== undefined) link.text += value
     } else if (counted) this.hiddenChars += lengthOf(value)
   }
