@@ -18,8 +18,8 @@ export interface VisibleText {
 
 /** A longer page is read up to here. */
 export const MAX_HTML_CHARS = 1_000_000
-/** Comparisons of selectors with elements, for which newsletters need some ten thousand. */
-const MAX_STEPS = 3_000_000
+/** Comparisons of selectors with elements, of which newsletters need less than a tenth. */
+const MAX_STEPS = 1_000_000
 /** An alternative text is seen only where a picture is not: there is no reason for a long one. */
 const MAX_ALT_CHARS = 200
 

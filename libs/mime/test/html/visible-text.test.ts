@@ -291,6 +291,7 @@ describe('visibleText is bounded', () => {
     ['open brackets in a style', `<p style="transform:${'translate('.repeat(90_000)}">Hello`],
     ['open brackets in a background', `<p style="background:${'url( a( '.repeat(110_000)}">Hello`],
     ['rules in rules', `<style>${'@media all{'.repeat(80_000)}</style>Hello`],
+    ['text that is no rule', '<style>a\\{b</style>Hello'],
     ['brackets in a selector', `<style>${':is('.repeat(200_000)}{color:#fff}</style>Hello`],
     ['many attributes', `<p ${Array.from({ length: 100_000 }, (_, at) => `a${at}`).join(' ')}>Hello`],
     ['many classes', `<p class="${'a '.repeat(400_000)}">Hello`],
@@ -299,7 +300,7 @@ describe('visibleText is bounded', () => {
   ])('for %s', (_, html) => {
     const began = performance.now()
     expect(visibleText(html).text).toBe('Hello')
-    expect(performance.now() - began).toBeLessThan(10_000)
+    expect(performance.now() - began).toBeLessThan(20_000)
   })
 
   it('never throws, whatever the html is', () => {

@@ -26,6 +26,15 @@ const MAX_PARENT_CHARS = 200
 /** At-rules whose content applies as if it stood alone. */
 const TRANSPARENT = new Set(['supports', 'layer', 'scope', 'container', 'starting-style'])
 
+/** Rules that are left to read. */
+interface Unread {
+  readonly nodes: Iterable<CssNode>
+  /** The selector of the rule around them. */
+  readonly parent: string | undefined
+  /** Text among them is less than the sheet, so that reading it as one comes to an end. */
+  readonly inBlock: boolean
+}
+
 /** The rules of a page's style sheets that can hide or show text, by what an element must have to match them. */
 export class StyleSheet {
   readonly #rules = new Map<string | undefined, Rule[]>()
@@ -34,7 +43,7 @@ export class StyleSheet {
 
   /** Reads the content of a `style` element. Never throws. */
   add(css: string): void {
-    this.#readAll([{ nodes: nodesOf(css), parent: undefined }])
+    this.#readAll([{ nodes: nodesOf(css), parent: undefined, inBlock: false }])
   }
 
   /** The declarations that apply to an element, in ascending precedence; importance is left to the caller. */
@@ -52,15 +61,17 @@ export class StyleSheet {
   }
 
   /** Rules in rules are put on a list of what is left to read: nesting costs no stack. */
-  #readAll(left: { nodes: Iterable<CssNode>; parent: string | undefined }[]): void {
+  #readAll(left: Unread[]): void {
     for (let next = left.pop(); next !== undefined; next = left.pop()) {
       if (next.parent !== undefined) this.#addRule(next.parent, declarationsIn(next.nodes))
-      const inside: typeof left = []
+      const inside: Unread[] = []
       for (const node of next.nodes) {
         // A nested rule that css-tree leaves as text.
-        if (node.type === 'Raw') inside.push({ nodes: this.#readAgain(node.value), parent: undefined })
+        if (node.type === 'Raw' && next.inBlock)
+          inside.push({ nodes: this.#readAgain(node.value), parent: undefined, inBlock: false })
         const block = blockOf(node)
-        if (block !== undefined) inside.push({ nodes: block.children, parent: selectorOf(node, next.parent) })
+        if (block !== undefined)
+          inside.push({ nodes: block.children, parent: selectorOf(node, next.parent), inBlock: true })
       }
       // The first is read next, because of two equal rules the later one applies.
       for (const block of inside.reverse()) left.push(block)
