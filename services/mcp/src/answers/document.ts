@@ -1,4 +1,4 @@
-import { shownLine, shownText } from '../untrusted/characters.ts'
+import { shownLine, shownText } from '../untrusted/index.ts'
 
 /** What a model does not get: HTML may hide text from people, and raw header fields are of no use to it. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['html', 'extracted_html', 'headers', 'references'])
