@@ -75,7 +75,8 @@ function bodyText(described: Json): string {
 function answerText(operation: OperationDefinition, described: Json): string {
   const { status, response } = operation
   if (response === undefined) return `Answer: ${status} without a body.`
-  if (response === UPGRADE) return `Answer: ${status}, then frames of the WebSocket; \`asyncapi.yaml\` describes them.`
+  if (response === UPGRADE)
+    return `Answer: ${status}, then frames of the WebSocket, which [asyncapi.yaml](asyncapi.yaml) describes.`
   if (response === BINARY) return `Answer: ${status} with the bytes.`
   const schema = jsonOf(member(member(described, 'responses'), String(status)))
   const members = schemaTable(schema)
