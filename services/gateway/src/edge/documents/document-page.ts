@@ -9,7 +9,7 @@ main{max-width:52rem;margin:0 auto;padding:1.25rem 1.5rem 2.5rem}
 nav{display:flex;flex-wrap:wrap;gap:.25rem 1.25rem;margin:0 0 1.5rem;padding:0 0 .75rem;border-bottom:1px solid var(--line);font-size:.95rem}
 nav a{padding:.25rem 0}
 a{color:var(--main)}
-h1{font-size:1.9rem;overflow-wrap:anywhere}
+h1{font-size:clamp(1.4rem,6vw,1.9rem);overflow-wrap:anywhere}
 h2{margin:2.5rem 0 .75rem;font-size:1.4rem;line-height:1.3;overflow-wrap:anywhere}
 h3{margin:2rem 0 .5rem;font-size:1.15rem;line-height:1.3;overflow-wrap:anywhere}
 :target{scroll-margin-top:1rem;text-decoration:underline;text-decoration-color:var(--main);text-underline-offset:.2em}
@@ -24,6 +24,7 @@ table{border-collapse:collapse;font-size:.92rem}
 th,td{padding:.45rem .7rem .45rem 0;border-bottom:1px solid var(--line);text-align:left;vertical-align:top}
 td{min-width:4.5rem;overflow-wrap:break-word}
 td:last-child{min-width:12rem}
+@media(max-width:30rem){body{padding:.5rem}main{padding:.75rem 1rem 2rem}}
 `
 
 const renderer = new PageRenderer({ style: STYLE, form: false, images: true })
@@ -41,6 +42,6 @@ export function documentPage({ page, markdown }: Document): string {
     title,
     content: htmlOf(markdown.replace(TITLE, '')),
     head: `<link rel="alternate" type="text/markdown" href="${twin}">`,
-    above: `<nav aria-label="Pages"><a href="/">Start</a><a href="/docs/api">API reference</a><a href="/docs/errors">Errors</a><a href="${twin}">As Markdown</a></nav>`,
+    above: `<nav aria-label="Pages"><a href="/">Start</a><a href="/docs/api">API</a><a href="/docs/errors">Errors</a><a href="${twin}">Markdown</a></nav>`,
   })
 }

@@ -17,7 +17,7 @@ ul{margin:0 0 1rem;padding:0;list-style:none}
 ul:last-child{margin:0}
 li{padding:.55rem 0;border-bottom:1px solid var(--line)}
 li:last-child{border:0}
-li a{font-weight:600}
+li a{display:inline-block;padding:.1rem 0;font-weight:600}
 li span{display:block;color:var(--faint);font-size:.9rem}
 code{font:.9em/1.5 ui-monospace,monospace;overflow-wrap:anywhere}
 pre{margin:0 0 1rem;padding:.8rem 1rem;border:1px solid var(--line);border-radius:.5rem;background:var(--back);white-space:pre-wrap}
@@ -50,13 +50,13 @@ ${READING.map(entry).join('\n')}
 function connection(options: StartPageOptions): string {
   const { base, signUpOffered } = options
   const key = signUpOffered
-    ? `<p>An agent signs up by itself, and gets an inbox and a key:</p>
+    ? `<p>An agent signs up by itself, with the address of its human, and gets an inbox and a key:</p>
 <pre><code>${escapeHtml(signUpCommand(options))}</code></pre>`
     : '<p>The operator of this installation creates API keys.</p>'
   return `<h2>Connect an agent</h2>
 ${key}
 <p>Its MCP server is at <code>${escapeHtml(base)}/mcp</code>. Paste this into the configuration of the client, with the key:</p>
-<pre><code>${escapeHtml(mcpConfiguration(options))}</code></pre>
+<pre><code>${escapeHtml(mcpConfiguration(options, 2))}</code></pre>
 <p>Or give a model this address to read: <a href="/llms.txt">${escapeHtml(base)}/llms.txt</a></p>`
 }
 

@@ -8,18 +8,15 @@ export interface Installation {
   readonly signUpOffered: boolean
 }
 
-/** The configuration of a client of the Model Context Protocol, in one line. */
-export function mcpConfiguration({ base }: Installation): string {
-  return JSON.stringify({
-    mcpServers: {
-      restante: { type: 'http', url: `${base}/mcp`, headers: { Authorization: 'Bearer <API key>' } },
-    },
-  })
+/** The configuration of a client of the Model Context Protocol, as JSON. @param indent spaces; without it, one line. */
+export function mcpConfiguration({ base }: Installation, indent?: number): string {
+  const server = { type: 'http', url: `${base}/mcp`, headers: { Authorization: 'Bearer <API key>' } }
+  return JSON.stringify({ mcpServers: { restante: server } }, null, indent)
 }
 
 /** A command that signs an agent up. */
 export function signUpCommand({ base }: Installation): string {
-  return `curl ${base}/v0/agent/sign-up -d '{"username":"desk","human_email":"you@example.com"}'`
+  return `curl ${base}/v0/agent/sign-up -d '{"username":"desk","human_email":"you@people.test"}'`
 }
 
 /** The page for models, in the form of llmstxt.org. */
@@ -28,7 +25,7 @@ export function llmsText(installation: Installation): string {
   const link = ({ name, title, summary }: Page) => `- [${title}](${base}/docs/${name}.md): ${summary}`
   const isNeeded = ({ optional }: Page) => optional !== true
   const key = signUpOffered
-    ? `Get one with \`${signUpCommand(installation)}\`; the answer has the key and the inbox.`
+    ? `Get one with \`${signUpCommand(installation)}\`; with the address of your human, or without \`human_email\`: the answer has the key and the inbox.`
     : 'The operator of this installation creates keys.'
   return `# Restante
 
