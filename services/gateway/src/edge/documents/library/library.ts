@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
+import { ERRORS } from '@restante/contracts/vocabulary'
 import { ERROR_REFERENCE, FILES, GUIDES, PAGES, type Page } from './catalog.ts'
 import { redirectLinks } from './links.ts'
 
@@ -35,7 +36,7 @@ export class Library {
     const page = this.#pages.get(name)
     if (page !== undefined) return { page, markdown: await this.#text(page, links) }
     const [parent, code = '', ...rest] = name.split('/')
-    if (parent !== ERROR_REFERENCE.name || rest.length > 0) return undefined
+    if (parent !== ERROR_REFERENCE.name || rest.length > 0 || !Object.hasOwn(ERRORS, code)) return undefined
     const section = sectionOf(await this.#text(ERROR_REFERENCE, links), code)
     if (section === undefined) return undefined
     return { page: { ...ERROR_REFERENCE, name, title: code }, markdown: `# ${code}\n\n${section}` }
