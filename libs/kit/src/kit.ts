@@ -5,6 +5,7 @@ import type { Database } from '@restante/service/database'
 import {
   confirmWith,
   type Handlers,
+  type Health,
   HttpListener,
   type InternalHandlers,
   type ListenerOptions,
@@ -130,6 +131,11 @@ export class Kit<N extends ServiceName, P extends ServiceName, D extends Databas
   /** Serves HTTP on the port of the configuration, or of `options`. */
   listen(options: ListenOptions): void {
     this.use(new HttpListener({ ...this.#config.http, ...this.#front, ...options }))
+  }
+
+  /** The readiness of the service, as `/readyz` reports it. */
+  get health(): Health {
+    return this.#service
   }
 
   /** Ends the composition. @returns the service, ready to start. */

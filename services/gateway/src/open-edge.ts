@@ -68,7 +68,7 @@ export function openEdge(kit: GatewayKit, config: Config, { keys, secrets, handl
       limits,
       upstreams,
       streams,
-      documents: new Documents(config),
+      documents: new Documents({ ...config, health: kit.health }),
       unsubscribe: new UnsubscribePages({ mailSend: kit.peer('mail-send'), limits, peerOf }),
       openImages,
       domainSetup: new DomainSetupPages({ domains: kit.peer('domains-dns'), limits, peerOf }),
