@@ -26,7 +26,7 @@ export function page(name: string, given: Document & { readonly count: number })
   const { nextPageToken: token } = document
   if (given.count === 0 && token === undefined) return { structured: document, text: `There are no ${name}.` }
   const next = typeof token === 'string' ? [`There are more: call again with pageToken ${JSON.stringify(token)}.`] : []
-  return quoted(`${given.count} ${name}:`, document, next)
+  return quoted(`This page has ${given.count} of the ${name}.`, document, next)
 }
 
 /** An answer in which nothing is from others. */

@@ -22,7 +22,7 @@ export function modelDocument(document: object): Record<string, unknown> {
 
 function shownValue(name: string, value: unknown): unknown {
   if (typeof value === 'string') {
-    if (PROSE.has(name)) return shownText(value)
+    if (PROSE.has(name)) return shownText(value).trim()
     return GIVEN_BACK.test(name) ? shownLine(value, Number.POSITIVE_INFINITY) : shownLine(value)
   }
   if (Array.isArray(value)) return value.map((each) => shownValue(name, each))

@@ -1,8 +1,11 @@
 import { type Document, modelDocument } from '../answers/document.ts'
 import { type Bodies, type BodyOptions, shownBody } from '../untrusted/index.ts'
 
-/** Fields of which tools show one, cut, as `extractedText` (what the message adds) or `text` (all of it). */
-const BODIES: ReadonlySet<string> = new Set(['text', 'extracted_text'])
+/**
+ * Of the bodies a tool shows one, cut: `extractedText` (what the message adds) or `text` (all of it). A preview would be its
+ * beginning once more.
+ */
+const BODIES: ReadonlySet<string> = new Set(['text', 'extracted_text', 'preview'])
 
 /** A message or a draft with a part of its body, and what was left out of it. */
 export function withBody(given: Bodies, options: BodyOptions): Record<string, unknown> {

@@ -16,6 +16,7 @@ import {
 } from './inputs.ts'
 import { message, messages, updatedMessage } from './outputs.ts'
 import { defineTool, type Tool } from './tool.ts'
+import { foundMessage } from './visibility.ts'
 import { onWire } from './wire.ts'
 
 const listMessages = defineTool({
@@ -55,8 +56,10 @@ const searchMessages = defineTool({
   }),
   output: messages,
   needs: ['messages.search'],
-  run: async ({ api }, { inboxId: inbox, ...query }) =>
-    page('messages', await api.call('messages.search', { inboxId: inbox, query: onWire(query) })),
+  run: async ({ api }, { inboxId: inbox, ...query }) => {
+    const found = await api.call('messages.search', { inboxId: inbox, query: onWire(query) })
+    return page('messages', { ...found, messages: found.messages.map(foundMessage) })
+  },
 })
 
 const updateMessage = defineTool({

@@ -5,7 +5,7 @@ import { withBody } from './bodies.ts'
 import { DATA_NOTICE, inboxId, included, labelChange, maxChars, paging, strings, threadId, timed } from './inputs.ts'
 import { success, thread, threads, updatedThread } from './outputs.ts'
 import { defineTool, type Tool } from './tool.ts'
-import { isLeftOut } from './visibility.ts'
+import { foundThread, isLeftOut } from './visibility.ts'
 import { onWire } from './wire.ts'
 
 const named = (id: string) => ({ thread_id: id })
@@ -47,8 +47,10 @@ export const threadTools: readonly Tool[] = [
     }),
     output: threads,
     needs: ['threads.search'],
-    run: async ({ api }, { inboxId: inbox, ...query }) =>
-      page('threads', await api.call('threads.search', { inboxId: inbox, query: onWire(query) })),
+    run: async ({ api }, { inboxId: inbox, ...query }) => {
+      const found = await api.call('threads.search', { inboxId: inbox, query: onWire(query) })
+      return page('threads', { ...found, threads: found.threads.map(foundThread) })
+    },
   }),
   defineTool({
     name: 'get_thread',

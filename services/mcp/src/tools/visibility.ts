@@ -17,3 +17,22 @@ const FLAGS = {
 export function isLeftOut(labels: readonly string[], flags: IncludeFlags): boolean {
   return Object.entries(FLAGS).some(([label, flag]) => labels.includes(label) && flags[flag] !== true)
 }
+
+interface Found {
+  readonly preview?: string | undefined
+  readonly highlights?: object | undefined
+}
+
+/**
+ * A message as a search has found it. A search also looks in words of HTML that nobody sees, so where the words stand in the
+ * body is shown only of a message with a text part, which is one with a preview.
+ */
+export function foundMessage<Message extends Found>(message: Message): Message {
+  return message.preview === undefined ? foundThread(message) : message
+}
+
+/** The same for a thread, of which it is not known which of its messages was found. */
+export function foundThread<Thread extends Found>(thread: Thread): Thread {
+  if (thread.highlights === undefined) return thread
+  return { ...thread, highlights: { ...thread.highlights, text: undefined } }
+}
