@@ -6,8 +6,9 @@ import {
   PREFIX,
   type ResponseOf,
 } from '@restante/contracts/operations'
-import { UpstreamError } from '@restante/service/errors'
+import { ApiError, UpstreamError } from '@restante/service/errors'
 import type { Dispatcher } from 'undici'
+import { camelCase } from '../answers/document.ts'
 import { ApiFailure } from './failure.ts'
 
 /** Most bytes of an answer. The largest are messages whose bodies are. */
@@ -126,8 +127,21 @@ function failure(status: number, text: string): ApiFailure {
   return new ApiFailure(status, { message: `The API answered ${status}` })
 }
 
+/** @throws ApiError 404 for what is no id: with it a path would lead somewhere else, or could not be written. */
 function filled(path: string, params: Readonly<Record<string, string>>): string {
-  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const id = params[name] ?? ''
+    // A proxy on the way takes dots for steps in the path, even encoded ones (RFC 3986 6.2.2.3).
+    if (/^\.{0,2}$/.test(id) || id.includes('\0') || !id.isWellFormed()) throw nothingWith(name, id)
+    return encodeURIComponent(id)
+  })
+}
+
+function nothingWith(name: string, id: string): ApiError {
+  return new ApiError('not_found', {
+    message: `There is nothing with the ${camelCase(name)} ${JSON.stringify(id.slice(0, 100))}`,
+    fix: 'Give an id as a list or a search has shown it.',
+  })
 }
 
 /** Lists are written as repeated parameters. */
