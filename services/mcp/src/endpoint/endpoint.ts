@@ -7,6 +7,7 @@ import { type Exchange, readBody, type ServiceClient, sendJson } from '@restante
 import { CALLER_HEADER, InvalidTokenError, KEY_HEADER, verifyCaller } from '@restante/service/identity'
 import type { Logger } from '@restante/service/telemetry'
 import { Api, type ApiOptions } from '../api/api.ts'
+import type { BodyReader } from '../untrusted/index.ts'
 import { asksForProgress } from './progress.ts'
 import { ToolServer } from './tool-server.ts'
 
@@ -15,6 +16,7 @@ export interface EndpointOptions {
   /** Key of the caller tokens. */
   readonly callerKey: string
   readonly api: Pick<ApiOptions, 'dispatcher' | 'url'>
+  readonly reader: BodyReader
   readonly docsUrl: string
   readonly log: Logger
 }
@@ -23,6 +25,12 @@ export interface EndpointOptions {
 const KEEP_ALIVE_MS = 15_000
 /** JSON-RPC 2.0, 5.1. */
 const PARSE_ERROR = -32_700
+const INVALID_REQUEST = -32_600
+/**
+ * Messages of one request. MCP has no batches any more; older clients may send them. A body has room for millions, each of
+ * which would be checked, and its answer held until the last one is there.
+ */
+const MAX_BATCH = 20
 
 /** Streamable HTTP without sessions (mcp 1): each request stands alone, so any instance can answer it, also after a restart. */
 export class Endpoint {
@@ -34,7 +42,7 @@ export class Endpoint {
 
   readonly handle = async (exchange: Exchange): Promise<void> => {
     const { request, response, requestId, signal, facts } = exchange
-    const { gateway, api, docsUrl } = this.#options
+    const { gateway, api, reader, docsUrl } = this.#options
     const caller = await this.#callerOf(exchange)
     facts['operation'] = MCP_ENDPOINT.id
     facts['organization_id'] = caller.organization_id
@@ -43,13 +51,19 @@ export class Endpoint {
     if (message === undefined) {
       return sendJson(response, 400, { jsonrpc: '2.0', id: null, error: { code: PARSE_ERROR, message: 'Parse error' } })
     }
+    if (Array.isArray(message) && message.length > MAX_BATCH) {
+      const error = { code: INVALID_REQUEST, message: `A batch has at most ${MAX_BATCH} messages` }
+      return sendJson(response, 400, { jsonrpc: '2.0', id: null, error })
+    }
     const authorization = headerOf(exchange, KEY_HEADER)
     const server = new ToolServer({
       caller,
       api: new Api({ ...api, authorization, requestId, signal }),
+      reader,
       gateway,
       peer: headerOf(exchange, 'x-restante-peer'),
       docsUrl,
+      signal,
       facts,
       log: exchange.log,
     })

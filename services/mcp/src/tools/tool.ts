@@ -4,10 +4,13 @@ import { z } from 'zod'
 import type { Answer } from '../answers/answer.ts'
 import { camelCase } from '../answers/document.ts'
 import type { Api } from '../api/api.ts'
+import type { BodyReader } from '../untrusted/index.ts'
 
 export interface Context {
   /** The API as the caller. */
   readonly api: Api
+  /** Reads the bodies of messages. */
+  readonly reader: BodyReader
 }
 
 interface Hints {

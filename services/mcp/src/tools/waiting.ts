@@ -40,12 +40,12 @@ export const waitForMessage = defineTool({
   }),
   output: waited,
   needs: ['stream.poll', 'messages.get'],
-  run: async ({ api }, { inboxId: inbox, after, waitSeconds, threadId, from, maxChars: most, ...flags }) => {
+  run: async ({ api, reader }, { inboxId: inbox, after, waitSeconds, threadId, from, maxChars: most, ...flags }) => {
     const wait = new Wait(api, { inbox, threadId, from, flags, deadline: performance.now() + waitSeconds * 1_000 })
     const { message, cursor } = await wait.from(after)
     const next = `To wait for the next message, call again with after ${JSON.stringify(cursor)}.`
     if (message === undefined) return { structured: { messages: [], cursor }, text: `Nothing yet. ${next}` }
-    const document = { messages: [withBody(message, { maxChars: most })], cursor }
+    const document = { messages: [await withBody(reader, message, { maxChars: most })], cursor }
     return quoted('A message has come:', document, [next])
   },
 })

@@ -1,4 +1,5 @@
 export { Fence } from './fence.ts'
+export { type BodyReader, createBodyReader } from './reading/body-reader.ts'
 export {
   type Bodies,
   type BodyOptions,
