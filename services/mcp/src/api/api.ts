@@ -13,6 +13,8 @@ import { ApiFailure } from './failure.ts'
 
 /** Most bytes of an answer. The largest are messages whose bodies are. */
 const MOST_BYTES = 16 * 1_024 * 1_024
+/** What an answer may have without being counted: a wait reads many small ones, which are gone at once. */
+const UNCOUNTED_BYTES = 64 * 1_024
 /** Longest answer of an operation that does not wait on purpose, in milliseconds. */
 const TIMEOUT_MS = 60_000
 
@@ -35,6 +37,8 @@ export interface ApiOptions {
   readonly requestId: string
   /** Aborted when the client has gone. */
   readonly signal: AbortSignal
+  /** Counts the bytes of large answers, which stay in memory until the call is answered. @throws ApiError 503 */
+  readonly count: (bytes: number) => void
 }
 
 /** The public API, as one caller. Every check is made there: scope, permissions, limits. */
@@ -77,7 +81,7 @@ export class Api {
     path: string,
     { timeoutMs, body }: { readonly timeoutMs: number; readonly body?: string | undefined },
   ): Promise<{ readonly status: number; readonly text: string }> {
-    const { dispatcher, url, authorization, requestId, signal } = this.#options
+    const { dispatcher, url, authorization, requestId, signal, count } = this.#options
     const base = new URL(url)
     const headers: Record<string, string> = { authorization, 'x-request-id': requestId }
     if (body !== undefined) headers['content-type'] = 'application/json'
@@ -92,21 +96,22 @@ export class Api {
         signal,
         headersTimeout: timeoutMs,
       })
-      return { status: answer.statusCode, text: await textOf(answer.body) }
+      return { status: answer.statusCode, text: await textOf(answer.body, count) }
     } catch (cause) {
-      if (cause instanceof ApiFailure) throw cause
+      if (cause instanceof ApiFailure || cause instanceof ApiError) throw cause
       throw new UpstreamError('the API did not answer', { cause })
     }
   }
 }
 
-async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
+async function textOf(body: AsyncIterable<Uint8Array>, count: (bytes: number) => void): Promise<string> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of body) {
     bytes += chunk.length
     if (bytes > MOST_BYTES)
       throw new ApiFailure(502, { code: 'too_large', message: 'The answer is too large for a tool' })
+    if (bytes > UNCOUNTED_BYTES) count(chunk.length)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')

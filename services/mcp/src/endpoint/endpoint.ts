@@ -41,13 +41,19 @@ export class Endpoint {
   }
 
   readonly handle = async (exchange: Exchange): Promise<void> => {
-    const { request, response, requestId, signal, facts } = exchange
-    const { gateway, api, reader, docsUrl } = this.#options
+    const { facts, bodies } = exchange
     const caller = await this.#callerOf(exchange)
     facts['operation'] = MCP_ENDPOINT.id
     facts['organization_id'] = caller.organization_id
     facts['credential_id'] = caller.credential.id
-    const message = await received(exchange, caller)
+    // A request takes memory until it is answered: for its body, and for what the API answers.
+    await bodies.hold(caller.organization_id, (count) => this.#answer(exchange, caller, count))
+  }
+
+  async #answer(exchange: Exchange, caller: Caller, count: (bytes: number) => void): Promise<void> {
+    const { request, response, requestId, signal, facts } = exchange
+    const { gateway, api, reader, docsUrl } = this.#options
+    const message = await received(exchange, count)
     if (message === undefined) {
       return sendJson(response, 400, { jsonrpc: '2.0', id: null, error: { code: PARSE_ERROR, message: 'Parse error' } })
     }
@@ -58,7 +64,7 @@ export class Endpoint {
     const authorization = headerOf(exchange, KEY_HEADER)
     const server = new ToolServer({
       caller,
-      api: new Api({ ...api, authorization, requestId, signal }),
+      api: new Api({ ...api, authorization, requestId, signal, count }),
       reader,
       gateway,
       peer: headerOf(exchange, 'x-restante-peer'),
@@ -95,10 +101,8 @@ export class Endpoint {
 }
 
 /** The JSON of a body; undefined where it is none. */
-async function received({ request, response, bodies }: Exchange, caller: Caller): Promise<unknown> {
-  const body = await bodies.hold(caller.organization_id, (count) =>
-    readBody(request, response, MCP_ENDPOINT.bodyLimit, count),
-  )
+async function received({ request, response }: Exchange, count: (bytes: number) => void): Promise<unknown> {
+  const body = await readBody(request, response, MCP_ENDPOINT.bodyLimit, count)
   try {
     return JSON.parse(body.toString('utf8'))
   } catch {

@@ -1,5 +1,5 @@
+export { type BodyReader, createBodyReader } from './body-reader.ts'
 export { Fence } from './fence.ts'
-export { type BodyReader, createBodyReader } from './reading/body-reader.ts'
 export {
   type Bodies,
   type BodyOptions,

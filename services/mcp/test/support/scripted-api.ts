@@ -10,7 +10,10 @@ export interface ScriptedApi {
 }
 
 /** @param answer the document of the answer to a request; undefined: 204. */
-export async function scriptedApi(answer: (request: IncomingMessage) => unknown): Promise<ScriptedApi> {
+export async function scriptedApi(
+  answer: (request: IncomingMessage) => unknown,
+  count: (bytes: number) => void = () => undefined,
+): Promise<ScriptedApi> {
   const server = createServer((request, response) => {
     const document = answer(request)
     response.statusCode = document === undefined ? 204 : 200
@@ -22,7 +25,7 @@ export async function scriptedApi(answer: (request: IncomingMessage) => unknown)
   const { signal } = new AbortController()
   const url = `http://127.0.0.1:${port}`
   return {
-    api: new Api({ dispatcher, url, authorization: 'Bearer key', requestId: 'test', signal }),
+    api: new Api({ dispatcher, url, authorization: 'Bearer key', requestId: 'test', signal, count }),
     async close() {
       await dispatcher.close()
       await new Promise((resolve) => server.close(resolve))

@@ -1,6 +1,6 @@
 import { serve } from '@restante/mime/worker'
-import { shownBody } from '../shown-body.ts'
-import { readTask } from './task.ts'
+import { readTask } from './body-task.ts'
+import { shownBody } from './shown-body.ts'
 
 serve((raw: Buffer) => {
   const { bodies, options } = readTask(raw)

@@ -1,7 +1,7 @@
 import { Lane, ParserCrashedError, ParserTimeoutError, ParserUnavailableError } from '@restante/mime/worker'
 import { UpstreamError } from '@restante/service/errors'
-import type { Bodies, BodyOptions, BodySource, ShownBody } from '../shown-body.ts'
-import { writeTask } from './task.ts'
+import { writeTask } from './body-task.ts'
+import type { Bodies, BodyOptions, BodySource, ShownBody } from './shown-body.ts'
 
 /**
  * Threads that read bodies. Html of 1 MB that is made to be slow takes seconds; in the main thread the calls of everyone
@@ -23,7 +23,7 @@ export interface BodyReaderOptions {
   readonly timeMs?: number
 }
 
-const FILE = new URL('./thread.ts', import.meta.url)
+const FILE = new URL('./body-thread.ts', import.meta.url)
 /** One is kept ready. With a second one, a slow body does not hold up all others. */
 const THREADS = 2
 /** A page of 1 MB as a tree needs half of it. */

@@ -1,4 +1,4 @@
-import type { Bodies, BodyOptions } from '../shown-body.ts'
+import type { Bodies, BodyOptions } from './shown-body.ts'
 
 /** What a thread is asked to read. */
 export interface Task {
