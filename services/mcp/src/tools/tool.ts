@@ -65,8 +65,25 @@ export function defineTool<Input extends z.ZodObject>(definition: Definition<Inp
       outputSchema: outputSchema(output),
       annotations: { title, ...HINTS[kind], openWorldHint: openWorld },
     },
-    call: async (context, given) => definition.run(context, argumentsOf(input, given)),
+    call: async (context, given) => {
+      if (kind !== 'reads') refuseOthers(input, given)
+      return definition.run(context, argumentsOf(input, given))
+    },
   }
+}
+
+/**
+ * A tool that changes something must not pass over a part of what it was asked for, such as the time of a mail.
+ * @throws ApiError 400 naming an argument that the tool does not have.
+ */
+function refuseOthers({ shape }: z.ZodObject, given: Readonly<Record<string, unknown>>): void {
+  const other = Object.keys(given).find((name) => given[name] !== null && !Object.hasOwn(shape, camelCase(name)))
+  if (other === undefined) return
+  throw new ApiError('validation_error', {
+    message: `${other}: This tool has no such argument`,
+    fix: `Leave it out. The arguments are ${Object.keys(shape).join(', ')}.`,
+    errors: [{ path: [other], message: 'This tool has no such argument' }],
+  })
 }
 
 /** Names in snake_case are understood too, and null is absent. */
