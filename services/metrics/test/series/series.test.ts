@@ -4,10 +4,12 @@ import { Database } from '@restante/service/database'
 import { createLogger } from '@restante/service/telemetry'
 import { createDatabase, queryRows, type TestDatabase } from '@restante/testkit'
 import fc from 'fast-check'
+import { listEvents } from '../../src/reading/events.ts'
 import { addPoints } from '../../src/series/add.ts'
-import { periodSums, pointTimes, totalsBefore } from '../../src/series/read.ts'
+import { periodSums, probe, totalsBefore } from '../../src/series/read.ts'
 import { DAY_MS, type Point, type Scope, type SeriesName } from '../../src/series/series.ts'
 import { dropPartitions, Settler } from '../../src/series/settle.ts'
+import { periodSumsOf } from '../../src/series/sums.ts'
 
 const SERIES = ['message.received', 'storage_bytes'] as const
 const BEGIN = Date.UTC(2026, 9, 1)
@@ -90,12 +92,23 @@ describe('sums, times and totals', () => {
         for (const { from: offset, width, period } of questions) {
           const grid = { from: BEGIN + offset, to: BEGIN + offset + width, period }
           const sums = await periodSums(db, scope, SERIES, grid)
-          for (const series of SERIES) expect(sums.get(series) ?? []).toEqual(sumsByHand(points, series, grid))
+          const last = Math.ceil(width / period)
+          const spans = SERIES.map((series) => ({ series, first: 0, last }))
+          const probed = await probe(db, scope, spans, grid)
+          const running = await probe(db, scope, spans, { ...grid, sinceEver: true })
+          for (const series of SERIES) {
+            const byHand = sumsByHand(points, series, grid)
+            expect(sums.get(series) ?? []).toEqual(byHand)
+            expect(periodSumsOf(probed.get(series), 0)).toEqual(byHand)
+            if (series === 'storage_bytes') expect(periodSumsOf(running.get(series), 0)).toEqual(byHand)
+          }
           const totals = await totalsBefore(db, scope, ['storage_bytes'], grid.to)
           const before = points.filter(({ series, at }) => series === 'storage_bytes' && at < grid.to)
           expect(totals.get('storage_bytes') ?? 0).toBe(before.reduce((sum, { value }) => sum + value, 0))
-          const times = await pointTimes(db, scope, ['message.received'], {
-            ...grid,
+          const times = await listEvents(db, {
+            scope,
+            types: ['message.received'],
+            range: grid,
             limit: 30,
             descending: period % 2 === 0,
           })
@@ -103,7 +116,7 @@ describe('sums, times and totals', () => {
             .filter(({ series, at }) => series === 'message.received' && at >= grid.from && at < grid.to)
             .map(({ at }) => at)
             .sort((a, b) => (period % 2 === 0 ? b - a : a - b))
-          expect(times.get('message.received') ?? []).toEqual(received.slice(0, 30))
+          expect(times.get('message.received')?.map((event) => event.at)).toEqual(received.slice(0, 30))
         }
       },
     )
