@@ -1,6 +1,6 @@
 import type { CountedEventType } from '@restante/contracts/vocabulary'
 import type { Queryable } from '@restante/service/database'
-import { type Grid, pointsByDay, probe, type Span, scan } from '../series/read.ts'
+import { type Grid, inHalves, pointsByDay, probe, type Span, scan } from '../series/read.ts'
 import type { Scope } from '../series/series.ts'
 import { periodSumsOf, type Sums } from '../series/sums.ts'
 import type { Range } from './range.ts'
@@ -21,6 +21,7 @@ interface Question {
   readonly descending: boolean
 }
 
+type Found = Map<CountedEventType, Sums>
 type TypeSpan = Span<CountedEventType>
 type TypeStep = TypeSpan & Step
 
@@ -36,7 +37,7 @@ export async function countByPeriod(
   { scope, types, range, limit, descending, period }: Question & { readonly period: number },
 ): Promise<Map<CountedEventType, Counted[]>> {
   const grid = { ...range, period }
-  const days = await pointsByDay(on, scope, types, range)
+  const days = await inHalves(types, (half) => pointsByDay(on, scope, half, range))
   const found = new Map(types.map((type): [CountedEventType, Counted[]] => [type, []]))
   const missing = (type: CountedEventType) => limit - (found.get(type)?.length ?? 0)
   const last = Math.ceil((range.to - range.from) / period)
@@ -47,7 +48,7 @@ export async function countByPeriod(
       const step = stepOf(days.get(left.series) ?? new Map(), grid, left, { periods, descending })
       return { series: left.series, ...step }
     })
-    const sums = await look(on, scope, steps, grid)
+    const sums = await inHalves(steps, (half) => look(on, scope, half, grid))
     for (const { series, first } of steps) {
       const inOrder = periodSumsOf(sums.get(series), first)
       const entries = inOrder.map(({ index, sum }) => ({ at: range.from + index * period, count: sum }))
@@ -74,28 +75,9 @@ export async function listEvents(on: Queryable, question: Question): Promise<Map
   )
 }
 
-/** Looks in both ways at once. */
-async function look(
-  on: Queryable,
-  scope: Scope,
-  steps: readonly TypeStep[],
-  grid: Grid,
-): Promise<Map<CountedEventType, Sums>> {
-  const [scanned, probed] = await Promise.all([
-    scan(
-      on,
-      scope,
-      steps.filter((step) => !step.probed),
-      grid,
-    ),
-    probe(
-      on,
-      scope,
-      steps.filter((step) => step.probed),
-      grid,
-    ),
-  ])
-  return new Map([...scanned, ...probed])
+async function look(on: Queryable, scope: Scope, steps: readonly TypeStep[], grid: Grid): Promise<Found> {
+  const [probed, scanned] = [steps.filter((step) => step.probed), steps.filter((step) => !step.probed)]
+  return new Map([...(await scan(on, scope, scanned, grid)), ...(await probe(on, scope, probed, grid))])
 }
 
 function restOf({ series, first, last }: TypeSpan, done: TypeSpan, descending: boolean): TypeSpan {

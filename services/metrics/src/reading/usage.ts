@@ -1,6 +1,6 @@
 import type { UsageType } from '@restante/contracts/vocabulary'
 import type { Queryable } from '@restante/service/database'
-import { probe } from '../series/read.ts'
+import { inHalves, probe } from '../series/read.ts'
 import type { Scope } from '../series/series.ts'
 import { sumsBefore } from '../series/sums.ts'
 import { pointsOf, type Range } from './range.ts'
@@ -21,7 +21,8 @@ export async function usageAt(
   // A total at a moment is the sum of all before the millisecond after it.
   const from = range.from + 1
   const spans = types.map((series) => ({ series, first: 0, last }))
-  const found = await probe(on, scope, spans, { from, to: from + last * period, period, sinceEver: true })
+  const grid = { from, to: from + last * period, period, sinceEver: true }
+  const found = await inHalves(spans, (half) => probe(on, scope, half, grid))
   return new Map(
     types.map((type) => {
       const totals = sumsBefore(found.get(type), points.length)
