@@ -3,6 +3,7 @@ import { Periodic } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
 import { POINTS_AS_ROWS, SUM_OF_ROW } from './add.ts'
 import { excludeSettling } from './delete.ts'
+import { DueGroups, type Group } from './due.ts'
 import { EVENT_SERIES, USAGE_SERIES } from './series.ts'
 import { settleDuration, settledAt } from './telemetry.ts'
 
@@ -13,27 +14,13 @@ import { settleDuration, settledAt } from './telemetry.ts'
 export const RUN_POINTS = { events: 1_900, others: 640 } as const
 /** The part of them with which a run counts as full: what arrives later gets another. */
 const FULL = 0.9
-/** Rows of a series and a day that are settled at once. */
-const ENOUGH = 16
 /** Days of a partition. */
 const WEEK = 7
 /** Series and days that one transaction settles. */
 const BATCH = 200
+/** Series and days that are looked for at once. */
+const LISTED = 20 * BATCH
 const EVERY_MS = 10_000
-
-interface Group {
-  readonly scope_id: string
-  readonly tier: number
-  readonly series: number
-  readonly day: number
-}
-
-const DUE = sql<Group, [limit: number]>(`
-select scope_id, tier, series, day from arrivals
- group by scope_id, tier, series, day
-having count(*) >= ${ENOUGH} or day < extract(epoch from now() at time zone 'utc')::bigint / 86400
- order by count(*) desc
- limit $1`)
 
 type Groups = [
   scopeIds: readonly string[],
@@ -122,6 +109,7 @@ export function dropPartition(name: string): Statement<never, []> {
  */
 export class Settler extends Periodic {
   readonly #db: Database
+  readonly #due = new DueGroups()
 
   constructor({ db, log }: { readonly db: Database; readonly log: Logger }) {
     super({ name: 'settler', everyMs: EVERY_MS, log, work: (stopping) => this.settle(stopping) })
@@ -135,22 +123,25 @@ export class Settler extends Periodic {
 
   /** Settles what is due, or the process stops. */
   async settle(stopping?: AbortSignal): Promise<void> {
-    for (let settled = BATCH; settled === BATCH && !stopping?.aborted; ) {
-      const measured = settleDuration.startTimer()
-      settled = await this.#db.transaction(async (tx) => {
-        await excludeSettling(tx)
-        const groups = await tx.query(DUE, BATCH)
-        await settleGroups(tx, groups)
-        return groups.length
-      })
-      if (settled > 0) measured()
-      if (settled < BATCH) settledAt.setToCurrentTime()
+    for (let listed = LISTED; listed === LISTED; ) {
+      const groups = await this.#due.list(this.#db, LISTED)
+      listed = groups.length
+      // Another process may have settled some of them in the meantime: nothing is left to do for these.
+      for (let from = 0; from < groups.length; from += BATCH) {
+        if (stopping?.aborted) return
+        const measured = settleDuration.startTimer()
+        await this.#db.transaction(async (tx) => {
+          await excludeSettling(tx)
+          await settleGroups(tx, groups.slice(from, from + BATCH))
+        })
+        measured()
+      }
     }
+    settledAt.setToCurrentTime()
   }
 }
 
 async function settleGroups(tx: Tx, groups: readonly Group[]): Promise<void> {
-  if (groups.length === 0) return
   const days = groups.map(({ day }) => day)
   await createPartitions(tx, days)
   await tx.query(
