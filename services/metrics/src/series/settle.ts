@@ -82,10 +82,13 @@ points as (
     from (select scope_id, tier, series, day, times, sums from moved union all select * from reopened) as p
    cross join lateral unnest(p.times) with ordinality as point (ms, n)),${divided('$6')}
 insert into runs (scope_id, tier, series, day, first_ms, last_ms, times, sums, before)
-select scope_id, tier, series, day, ${POINTS_AS_ROWS}, kept.total + min(summed.total - running)
-  from summed join kept using (scope_id, tier, series, day)
- group by scope_id, tier, series, day, kept.total, run
- order by scope_id, tier, series, day, run`)
+select scope_id, tier, series, day, first_ms, last_ms, times, sums,
+       preceding + (select k.total from kept as k
+                     where (k.scope_id, k.tier, k.series, k.day) = (r.scope_id, r.tier, r.series, r.day))
+  from (select scope_id, tier, series, day, ${POINTS_AS_ROWS}, min(total - running) from summed
+         group by scope_id, tier, series, day, run
+         order by scope_id, tier, series, day, run)
+    as r (scope_id, tier, series, day, first_ms, last_ms, times, sums, preceding)`)
 
 const PARTITIONS = sql<{ name: string; week: number }>(`
 select c.relname as name, substring(c.relname from '_w(\\d+)$')::int as week
