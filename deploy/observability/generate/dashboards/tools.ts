@@ -64,7 +64,7 @@ export const tools = dashboard({
       panels: [
         graph({
           title: 'Calls by tool',
-          description: 'What language models do here.',
+          description: 'What language models do here, a line for each tool.',
           unit: 'ops',
           stacked: true,
           queries: [{ expr: perSecond(CALLS, { by: 'tool' }), legend: '{{tool}}' }],
