@@ -18,8 +18,10 @@ const CALLERS = 500
 const MAILS = 300
 const PER_SECOND = 10
 const WAIT_SECONDS = 60
-/** In which all callers have begun to wait, and memory that the beginning used is returned. */
-const SETTLING_MS = 15_000
+/** Callers that begin to wait in a second. */
+const BEGINNING = 25
+/** In which memory that the beginning used is returned. */
+const SETTLING_MS = 10_000
 const CALLS = 1_000
 const AT_ONCE = 8
 /** Every service that a waiting call holds something in. */
@@ -45,7 +47,6 @@ export const tools: Bench = {
     const place = { context, system, tenant, inboxes: await createInboxes(tenant, callers) }
     const atRest = await memoryOf(place)
     context.say('warming up ...')
-    await waits(place, 0)
     await waits(place, 1)
     return [
       ...HOLDING.map(
@@ -69,7 +70,11 @@ async function wait({ system, tenant }: Place, inboxId: string | undefined, wait
 
 /** Every caller waits once, for as long as nothing comes. */
 async function waits(place: Place, seconds: number): Promise<void> {
-  await Promise.all(place.inboxes.map((inbox) => wait(place, inbox, seconds)))
+  await atRate(
+    BEGINNING,
+    place.inboxes.length,
+    async (index) => void (await wait(place, place.inboxes[index], seconds)),
+  )
 }
 
 async function memoryOf({ system }: Place): Promise<ReadonlyMap<string, number>> {
@@ -87,7 +92,7 @@ async function waiting(place: Place): Promise<Figure[]> {
   await sleep(SETTLING_MS)
   const before = await memoryOf(place)
   const all = waits(place, WAIT_SECONDS)
-  await sleep(SETTLING_MS)
+  await sleep((inboxes.length * 1_000) / BEGINNING + SETTLING_MS)
   const during = await memoryOf(place)
   await all
   return HOLDING.map((name) => ({
