@@ -74,6 +74,7 @@ function ownEnvironment(service: string, { settings, secretOf }: Place): Record<
         INTERNAL_ON_PUBLIC_PORT: 'true',
         INSTALLATION_SECRET: secretOf('installation secret'),
         AUTH_BASE: `http://localhost:${settings.port('sign-in')}`,
+        CAPTURED_MAIL_URL: `http://127.0.0.1:${settings.port('captured-web')}`,
         RATE_LIMIT_EXEMPT_LOOPBACK: 'true',
       }
     case 'mail-ingest':

@@ -9,6 +9,7 @@ export async function startScreen(settings: Settings): Promise<string> {
   return `
 Restante is ready.
 
+  Start page    ${gateway}   (for models ${gateway}/llms.txt)
   API           ${gateway}/v0   (documentation ${gateway}/docs, OpenAPI ${gateway}/openapi.json)
   Events        ws://127.0.0.1:${settings.port('gateway')}/v0   (WebSocket)
   Mail in       SMTP 127.0.0.1:${settings.port('smtp')}

@@ -7,6 +7,7 @@ export const SLOW_FILES: ReadonlyMap<string, string> = new Map([
     'services/metrics/test/rebuild/rebuild.test.ts',
     'starts two processes, kills one of them, and waits until its place in a consumer group is free',
   ],
+  ['services/metrics/test/rebuild/deletion.test.ts', 'reads the topics in six rebuilds, one after another'],
   ['services/metrics/test/comparison/comparison.test.ts', 'measures each difference several times, with pauses'],
   [
     'test-e2e/operations/check.e2e.test.ts',
@@ -23,7 +24,7 @@ export const SLOW_FILES: ReadonlyMap<string, string> = new Map([
   ],
   [
     'services/metrics/test/history/history.test.ts',
-    'kills a process, and waits until its partitions belong to another',
+    'kills processes, and waits until their partitions and the lease of a rebuild belong to another',
   ],
   ['test-e2e/api/access.e2e.test.ts', 'sends a request for every operation, scope and kind of credential'],
   ['test-e2e/api/conventions.e2e.test.ts', 'walks through every list, and sends requests to every operation'],

@@ -2,6 +2,7 @@ import { type ServiceName, VERSION } from '@restante/contracts/vocabulary'
 import {
   confirmWith,
   type Handlers,
+  type Health,
   HttpListener,
   type InternalHandlers,
   type ListenerOptions,
@@ -94,6 +95,11 @@ export class Frame<N extends ServiceName, P extends ServiceName> {
   /** Serves HTTP on the port of the configuration, or of `options`. */
   listen(options: ListenOptions): void {
     this.use(new HttpListener({ ...this.#config.http, ...this.#front, ...options }))
+  }
+
+  /** The readiness of the service, as `/readyz` reports it. */
+  get health(): Health {
+    return this.#service
   }
 
   /** Ends the composition. @returns the service, ready to start. */

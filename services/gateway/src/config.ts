@@ -39,6 +39,12 @@ const variables = z.object({
     .optional()
     .describe('Origin of the sign-in pages, as apps-signin has it, to be named to agents; default: not named'),
   OPENAPI_FILE: env.string().optional().describe('OpenAPI document to serve; default: the one of this repository'),
+  CAPTURED_MAIL_URL: env
+    .url()
+    .optional()
+    .describe(
+      'Where outgoing mail is read, if a SMARTHOST captures it instead of delivering it; shown on the start page. Default: not shown',
+    ),
 
   TRACKING_HTTPS_PORT: env
     .port()
@@ -148,7 +154,7 @@ const variables = z.object({
 })
 type Given = z.output<typeof variables>
 
-const REPOSITORY_OPENAPI = path.resolve(import.meta.dirname, '../../../docs/api/openapi.json')
+const DOCS_FOLDER = path.resolve(import.meta.dirname, '../../../docs')
 
 export const configuration = configurationOf('gateway', { peers: UPSTREAMS })
   .with(redisCacheVariables)
@@ -176,7 +182,9 @@ export const configuration = configurationOf('gateway', { peers: UPSTREAMS })
       mcpOrigins: [new URL(publicUrl).origin, ...given.MCP_ORIGINS],
       publicUrls: [publicUrl, ...given.OTHER_PUBLIC_URLS],
       authBase: given.AUTH_BASE === undefined ? undefined : new URL(given.AUTH_BASE).origin,
-      openapiFile: given.OPENAPI_FILE ?? REPOSITORY_OPENAPI,
+      openapiFile: given.OPENAPI_FILE ?? path.join(DOCS_FOLDER, 'api/openapi.json'),
+      docsFolder: DOCS_FOLDER,
+      capturedMailUrl: given.CAPTURED_MAIL_URL,
       podLimit: given.POD_LIMIT,
       domainLimit: given.DOMAIN_LIMIT,
       otherRegionUrl: given.OTHER_REGION_URL,

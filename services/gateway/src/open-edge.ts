@@ -69,7 +69,7 @@ export function openEdge(kit: GatewayKit, config: Config, { keys, secrets, handl
       limits,
       upstreams,
       streams,
-      documents: new Documents(config),
+      documents: new Documents({ ...config, health: kit.health }),
       unsubscribe: new UnsubscribePages({ mailSend: kit.peer('mail-send'), limits, peerOf }),
       openImages,
       mcp: new McpEndpoint(config.mcpOrigins),

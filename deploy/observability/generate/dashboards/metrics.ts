@@ -1,8 +1,9 @@
 import { dashboard } from '../frame.ts'
 import { graph, tile } from '../panels.ts'
-import { largest, perSecond, quantile, series, share } from '../queries.ts'
+import { inAnHour, largest, perSecond, quantile, series, share } from '../queries.ts'
 
 const SERVICE = 'service="metrics"'
+const SINCE_COMPARED = `time() - max(${series('restante_metrics_compared_timestamp_seconds')} > 0)`
 const SINCE_SETTLED = `time() - max(${series('restante_metrics_settled_timestamp_seconds')})`
 
 /** Metrics for customers: how far counting is behind, settling, and the time of answers. */
@@ -107,6 +108,27 @@ export const metrics = dashboard({
           unit: 's',
           queries: [{ expr: quantile(0.95, 'restante_metrics_settle_duration_seconds'), legend: '95 %' }],
           runbooks: ['RestanteMetricsUnsettled'],
+        }),
+      ],
+    },
+    {
+      title: 'Comparison with the owners',
+      panels: [
+        graph({
+          title: 'Since the last comparison',
+          description:
+            'Usage totals are compared every night with the services that own what is counted. Good: below 30 h.',
+          unit: 's',
+          queries: [{ expr: SINCE_COMPARED, legend: 'since' }],
+          runbooks: ['RestanteMetricsNotCompared'],
+        }),
+        graph({
+          title: 'Totals corrected',
+          description:
+            'Within an hour, one for each scope. The first comparison fills totals; later ones should have nothing to correct.',
+          unit: 'short',
+          queries: [{ expr: inAnHour('restante_metrics_drift_total', { by: 'series' }), legend: '{{series}}' }],
+          runbooks: ['RestanteMetricsDrift'],
         }),
       ],
     },

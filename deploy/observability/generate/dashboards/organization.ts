@@ -14,7 +14,8 @@ export const organization = organizationDashboard({
       panels: [
         sqlTile({
           title: 'Received',
-          description: 'Messages received in the chosen range, without spam and blocked ones. It depends.',
+          description:
+            'Messages received in the chosen range, without spam, blocked and unauthenticated ones. It depends.',
           unit: 'short',
           sql: countOf('message.received'),
         }),

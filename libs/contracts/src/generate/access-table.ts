@@ -2,7 +2,7 @@ import type { OperationDefinition } from '../definition/operation.ts'
 import { pathsOf } from '../operations/table.ts'
 import type { Tier } from '../vocabulary/tiers.ts'
 import { type Access, accessOf, type Credential } from './access.ts'
-import { table } from './markdown.ts'
+import { table } from './parts/markdown.ts'
 
 /** A column: the answers to keys of a tier for resources in their scope and, where they differ, outside of it. */
 const COLUMNS: readonly { readonly head: string; readonly own: Credential; readonly foreign: Credential }[] = [

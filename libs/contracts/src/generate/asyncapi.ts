@@ -12,7 +12,7 @@ import {
 } from '../schemas/stream.ts'
 import { errorEnvelope } from '../vocabulary/errors.ts'
 import { VERSION } from '../vocabulary/version.ts'
-import { Components, type Json } from './components.ts'
+import { Components, type Json } from './parts/components.ts'
 
 /** CloudEvents 1.0 in Kafka's binary mode: attributes are headers, the value is the JSON payload. */
 export const EVENT_HEADERS = {

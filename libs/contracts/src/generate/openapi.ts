@@ -1,39 +1,13 @@
 import type { z } from 'zod'
 import { BINARY, type OperationDefinition, UPGRADE } from '../definition/operation.ts'
 import { publicEvent } from '../events/public-events.ts'
+import { OPERATION_GROUPS } from '../operations/groups.ts'
 import { errorCodesOf, operations, pathParameters, pathsOf } from '../operations/table.ts'
 import { ERRORS, errorEnvelope, infrastructureError } from '../vocabulary/errors.ts'
 import { IDEMPOTENCY_KEYS, type IdempotencyKeyRule } from '../vocabulary/ids.ts'
 import type { Tier } from '../vocabulary/tiers.ts'
 import { VERSION } from '../vocabulary/version.ts'
-import { Components, type Json, member, strings } from './components.ts'
-
-const TAGS: Readonly<Record<string, string>> = {
-  agent: 'An agent signs up by itself',
-  auth: 'Who am I',
-  organizations: 'The organization of the credential',
-  apiKeys: 'API keys',
-  publicKeys: 'Public keys',
-  pods: 'Groups of inboxes',
-  inboxes: 'Inboxes',
-  threads: 'Conversations of an inbox',
-  inboxEvents: 'Label changes of the messages of an inbox',
-  messages: 'Messages: reading, sending, labels',
-  drafts: 'Messages that are written first and sent later',
-  lists: 'Allow and block lists',
-  files: 'Signed downloads',
-  draftFiles: 'Signed downloads of attachments of drafts',
-  domains: 'Custom domains',
-  apps: 'Apps that inboxes sign in to',
-  accounts: 'Inboxes signed in to apps',
-  providers: 'Apps, by their older name',
-  calendars: 'Calendars of inboxes',
-  calendarEvents: 'Events of calendars',
-  calendarFeeds: 'Calendars as files of iCalendar',
-  metrics: 'What happened, what is stored and what came back, over time',
-  webhooks: 'Events, delivered',
-  stream: 'Events, live',
-}
+import { Components, type Json, member, strings } from './parts/components.ts'
 
 const PREFIX_PARAMETER: Readonly<Record<string, string>> = {
   pod_id: 'Id or client_id of the pod.',
@@ -65,7 +39,7 @@ export function openapi(): Json {
     },
     servers: [{ url: 'http://127.0.0.1:3000', description: 'Local stack' }],
     security: [{ apiKey: [] }],
-    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    tags: OPERATION_GROUPS.map(({ name, summary }) => ({ name, description: summary })),
     paths,
     webhooks: {
       event: {

@@ -4,7 +4,8 @@ import { internalOperations } from '../internal/table.ts'
 import { operations } from '../operations/table.ts'
 import { TIERS, type Tier } from '../vocabulary/tiers.ts'
 import { ACCESS_NOTES, accessTable } from './access-table.ts'
-import { NOTICE, table } from './markdown.ts'
+import { NOTICE, table } from './parts/markdown.ts'
+import { permissionText } from './parts/permission-text.ts'
 
 /** The route table, and which credentials can use which permission. */
 export function routesPage(): string {
@@ -53,16 +54,6 @@ function routeRow(operation: OperationDefinition): string[] {
     operation.idempotencyKey ? 'yes' : '',
     operation.service,
   ]
-}
-
-function permissionText(operation: OperationDefinition): string {
-  const { authentication, permission, signedPermission, alsoNeeds = [] } = operation
-  if (authentication === 'none') return 'none'
-  if (permission === 'any') return 'any credential'
-  const mark = INTERNAL_PERMISSIONS.some((name) => name === permission) ? '\\*' : ''
-  const also = alsoNeeds.length === 0 ? '' : `; by content also ${alsoNeeds.map((name) => `\`${name}\``).join(', ')}`
-  const signed = signedPermission === undefined ? '' : `; signed by a public key \`${signedPermission}\``
-  return `\`${permission}\`${mark}${signed}${also}`
 }
 
 function permissionRow(

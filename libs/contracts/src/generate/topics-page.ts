@@ -1,8 +1,8 @@
 import type { TopicDefinition } from '../events/definition/event.ts'
 import { topics } from '../events/topics.ts'
 import { EVENT_HEADERS } from './asyncapi.ts'
-import { Components, type Json, member, strings } from './components.ts'
-import { anchor, NOTICE, table } from './markdown.ts'
+import { Components, type Json, member, strings } from './parts/components.ts'
+import { anchor, NOTICE, table } from './parts/markdown.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 

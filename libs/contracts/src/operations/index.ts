@@ -1,6 +1,7 @@
 export * from '../definition/operation.ts'
 export * from '../definition/routes.ts'
 export type { CreateEventBody, RespondBody, UpdateEventBody } from './calendar/events.ts'
+export { OPERATION_GROUPS, type OperationGroup } from './groups.ts'
 export { apiKeyName } from './identity/api-keys.ts'
 export { displayName } from './identity/inboxes.ts'
 export type { CreateDraftBody, SendDraftBody, UpdateDraftBody } from './mail/draft-bodies.ts'

@@ -131,7 +131,8 @@ function eventOf(record: ConsumedRecord): RecordedEvent[] {
   }
 }
 
-async function boundsOf(
+/** The first offset that each partition of a topic holds, and the one after its last record. */
+export async function boundsOf(
   kafka: Kafka,
   admin: Admin,
   topic: string,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import kafkajs, { type Consumer, type EachBatchPayload } from 'kafkajs'
 import type { Kafka } from '../kafka/kafka.ts'
 import { type ConsumedRecord, toRecord } from '../kafka/record.ts'
-import type { RecordRange } from './read-events.ts'
+import { boundsOf, type RecordRange } from './read-events.ts'
 
 /** Consecutive records of a range. */
 export interface RangeRecords {
@@ -10,8 +10,8 @@ export interface RangeRecords {
   readonly records: readonly ConsumedRecord[]
   /** The offset after them: `range.until` at the end of the range. */
   readonly next: number
-  /** The topic no longer holds the records before this one, which the range has: they were deleted before they were read. */
-  readonly lostBefore: ConsumedRecord | undefined
+  /** Records of the range that were written before this time at the latest were deleted before they were read. */
+  readonly lostBefore: Date | undefined
 }
 
 interface ReadRangesOptions {
@@ -34,6 +34,12 @@ const CONCURRENT = 4
  */
 export async function readRanges(kafka: Kafka, ranges: readonly RecordRange[], options: ReadRangesOptions) {
   const open = new Map(ranges.filter((it) => it.offset < it.until).map((it) => [nameOf(it.topic, it.partition), it]))
+  // A partition that holds nothing gives the reading nothing to end with.
+  for (const range of await emptied(kafka, [...open.values()])) {
+    if (options.stopping.aborted) return
+    await options.take({ range, records: [], next: range.until, lostBefore: new Date() })
+    open.delete(nameOf(range.topic, range.partition))
+  }
   if (open.size === 0 || options.stopping.aborted) return
   const groupId = kafka.physical(`${kafka.clientId}.reader-${randomUUID()}`)
   const consumer = kafka.consumer({
@@ -50,6 +56,23 @@ export async function readRanges(kafka: Kafka, ranges: readonly RecordRange[], o
     await consumer.disconnect().catch(() => {})
     await kafka.administrate((admin) => admin.deleteGroups([groupId])).catch(() => {})
   }
+}
+
+/** Those of the ranges whose partitions hold no records any more. */
+function emptied(kafka: Kafka, ranges: readonly RecordRange[]): Promise<RecordRange[]> {
+  return kafka.administrate(async (admin) => {
+    const found: RecordRange[] = []
+    for (const [topic, of] of Map.groupBy(ranges, (range) => range.topic)) {
+      const bounds = await boundsOf(kafka, admin, topic)
+      found.push(
+        ...of.filter(({ partition }) => {
+          const { low, high } = bounds.get(partition) ?? { low: 0, high: 0 }
+          return low === high
+        }),
+      )
+    }
+    return found
+  })
 }
 
 class RangeReading {
@@ -110,7 +133,12 @@ class RangeReading {
       if (first === undefined) return
       const records = rest.slice(0, this.#options.together).filter(({ offset }) => offset < range.until)
       const next = Math.min(range.until, (records.at(-1)?.offset ?? first.offset) + 1)
-      await this.#options.take({ range, records, next, lostBefore: first.offset > range.offset ? first : undefined })
+      await this.#options.take({
+        range,
+        records,
+        next,
+        lostBefore: first.offset > range.offset ? new Date(first.timestamp) : undefined,
+      })
       if (next < range.until) this.#open.set(name, { ...range, offset: next })
       else this.#open.delete(name)
       if (this.#open.size === 0) this.#end()

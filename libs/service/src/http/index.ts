@@ -5,7 +5,7 @@ export { RawHttpError } from './framing/raw-http-error.ts'
 export { answerOnSocket, hangUp, type SocketAnswer } from './framing/socket-answer.ts'
 export type { ConnectionLimits } from './listener/connection-limits.ts'
 export { type Exchange, requestIdOf, sendJson } from './listener/exchange.ts'
-export { HttpListener, type ListenerOptions } from './listener/listener.ts'
+export { type Health, HttpListener, type ListenerOptions } from './listener/listener.ts'
 export { type MetricsAddress, MetricsListener } from './listener/metrics-listener.ts'
 export { Cursors } from './lists/cursors.ts'
 export {

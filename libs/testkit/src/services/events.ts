@@ -142,11 +142,14 @@ function gone(organizationId: string) {
 /** Writes events to a topic of the suite, instead of the producer's relay. */
 export class EventPublisher {
   readonly #kafka: Kafka
+  readonly #writtenAt: (event: DomainEvent) => Date
   readonly #producer: ReturnType<Kafka['producer']>
   #connected: Promise<void> | undefined
 
-  constructor(kafka: Kafka) {
+  /** @param writtenAt when a record is said to have reached Kafka; now, by default. */
+  constructor(kafka: Kafka, writtenAt: (event: DomainEvent) => Date = () => new Date()) {
     this.#kafka = kafka
+    this.#writtenAt = writtenAt
     this.#producer = kafka.producer()
   }
 
@@ -156,7 +159,10 @@ export class EventPublisher {
     await this.#producer.send({
       topic: this.#kafka.physical(topic.name),
       acks: -1,
-      messages: events.map((event) => ({ ...recordOf(event) })),
+      messages: events.map((event) => ({
+        ...recordOf(event),
+        timestamp: String(this.#writtenAt(event).getTime()),
+      })),
     })
   }
 

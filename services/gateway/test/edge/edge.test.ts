@@ -209,11 +209,6 @@ describe('the public edge', () => {
         })
       },
     )
-
-    it('explains each error code', async () => {
-      const { body } = await request(`${gateway.url}/docs/errors`)
-      expect(await body.text()).toContain('id="permission_escalation"')
-    })
   })
 
   describe('operations of other services', () => {

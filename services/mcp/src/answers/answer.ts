@@ -1,4 +1,4 @@
-import { Fence } from '../untrusted/fence.ts'
+import { Fence } from '../untrusted/index.ts'
 import { type Document, modelDocument } from './document.ts'
 import { rendered } from './render.ts'
 

@@ -1,9 +1,11 @@
-import { shownLine, shownText } from '../untrusted/characters.ts'
+import { shownLine, shownText } from '../untrusted/index.ts'
 
 /** What a model does not get: HTML may hide text from people, and raw header fields are of no use to it. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['html', 'extracted_html', 'headers', 'references'])
 /** Members whose names are data, not ours. */
 const MAPS: ReadonlySet<string> = new Set(['metadata'])
+/** Members that a model gives back, so they are never shortened. */
+const GIVEN_BACK = /(_id|_url|_token|_to|^cursor)$/
 /** Members that may have several lines. */
 const PROSE: ReadonlySet<string> = new Set(['text', 'extracted_text', 'description', 'preview', 'comment'])
 
@@ -19,7 +21,10 @@ export function modelDocument(document: object): Record<string, unknown> {
 }
 
 function shownValue(name: string, value: unknown): unknown {
-  if (typeof value === 'string') return PROSE.has(name) ? shownText(value) : shownLine(value)
+  if (typeof value === 'string') {
+    if (PROSE.has(name)) return shownText(value)
+    return GIVEN_BACK.test(name) ? shownLine(value, Number.POSITIVE_INFINITY) : shownLine(value)
+  }
   if (Array.isArray(value)) return value.map((each) => shownValue(name, each))
   if (typeof value !== 'object' || value === null) return value
   if (!MAPS.has(name)) return modelDocument(value)

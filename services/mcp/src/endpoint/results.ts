@@ -3,7 +3,7 @@ import { ApiError, isInfrastructureError } from '@restante/service/errors'
 import { z } from 'zod'
 import type { Answer } from '../answers/answer.ts'
 import { ApiFailure } from '../api/failure.ts'
-import { shownText } from '../untrusted/characters.ts'
+import { shownText } from '../untrusted/index.ts'
 
 export function succeeded({ structured, text }: Answer): CallToolResult {
   return { structuredContent: structured, content: [{ type: 'text', text }] }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { quoted } from '../answers/answer.ts'
 import { modelDocument } from '../answers/document.ts'
-import { shownBody } from '../untrusted/body.ts'
+import { shownBody } from '../untrusted/index.ts'
 import { DATA_NOTICE, inboxId, maxChars, offset, threadId } from './inputs.ts'
 import { attachmentLink } from './outputs.ts'
 import { defineTool } from './tool.ts'
@@ -28,10 +28,8 @@ export const getAttachment = defineTool({
     })
     const document = modelDocument(found)
     if (link === undefined) return quoted('The attachment, of which no text is known:', document)
-    const body = shownBody({ text: await api.read(link) }, { maxChars: most, offset, whole: true })
-    if (body === undefined) return quoted('The attachment, which has no text:', document)
-    const { text, ...facts } = body
-    const more = body.nextOffset === undefined ? [] : [`The text goes on: call again with offset ${body.nextOffset}.`]
+    const { text, ...facts } = shownBody({ text: await api.read(link) }, { maxChars: most, offset, full: true })
+    const more = facts.nextOffset === undefined ? [] : [`The text goes on: call again with offset ${facts.nextOffset}.`]
     return quoted('The attachment:', { ...document, text, body: facts }, more)
   },
 })

@@ -97,5 +97,5 @@ export const draftTools: readonly Tool[] = [
 ]
 
 function shown(document: object) {
-  return quoted('The draft:', withBody(document, { maxChars: TOOL_LIMITS.bodyCharacters.default, whole: true }))
+  return quoted('The draft:', withBody(document, { maxChars: TOOL_LIMITS.bodyCharacters.default, full: true }))
 }

@@ -81,7 +81,7 @@ const updateMessage = defineTool({
 const getMessage = defineTool({
   name: 'get_message',
   title: 'Get Message',
-  description: `Get a message with its text: what it adds to the thread, or with whole also what it quotes. A long text comes in parts. ${DATA_NOTICE}`,
+  description: `Get a message with its text: what it adds to the thread, or with full also what it quotes. A long text comes in parts. ${DATA_NOTICE}`,
   kind: 'reads',
   openWorld: true,
   input: z.object({
@@ -89,7 +89,7 @@ const getMessage = defineTool({
     messageId,
     maxChars,
     offset,
-    whole: z.boolean().optional().describe('The text with quoted history and signature'),
+    full: z.boolean().optional().describe('The text with quoted history and signature'),
   }),
   output: message,
   needs: ['messages.get'],

@@ -37,7 +37,7 @@ export async function readEventsOf(
 ): Promise<void> {
   const ended = new AbortController()
   const take = async ({ range, records, next, lostBefore }: RangeRecords): Promise<void> => {
-    if (lostBefore !== undefined) refuseLoss(range, lostBefore.timestamp, rebuild.cut_day)
+    if (lostBefore !== undefined) refuseLoss(range, lostBefore.getTime(), rebuild.cut_day)
     const events = records.flatMap((record) => countable(record, rebuild, log))
     const isOurs = await db.transaction(async (tx) => {
       if ((await holdRebuild(tx))?.id !== rebuild.id || !(await advance(tx, rebuild.id, range, next))) return false

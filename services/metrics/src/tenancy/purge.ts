@@ -21,6 +21,9 @@ const DELETION = sql<
 select t.organization_id, coalesce(t.pod_id, e.pod_id) as pod_id, t.deleted_at
   from deleted_scopes as t left join entities as e on e.id = t.id and e.kind = t.kind
  where t.id = $1 and t.kind = $2`)
+const HAS_TOTALS = sql<{ stored: boolean }, [inboxUid: string]>(`
+select exists (select from totals where scope_id = $1 and tier = 3)
+    or exists (select from arrivals where scope_id = $1 and tier = 3) as stored`)
 const PURGED = sql<never, [id: string, kind: EntityKind]>(
   'update entities set purged = true where id = $1 and kind = $2',
 )
@@ -80,6 +83,8 @@ async function withdrawals(
   { organizationId, podId, at }: { organizationId: string; podId: string | undefined; at: Date },
 ): Promise<Point[]> {
   if (scope.tier !== 'inbox') return []
+  // The first batch withdraws everything, and deletes the totals. Runs may be left for the next ones, and are withdrawn already.
+  if (!(await on.query(HAS_TOTALS, scope.id))[0]?.stored) return []
   const above: Scope[] = [{ tier: 'organization', id: organizationId }]
   if (podId !== undefined) above.push({ tier: 'pod', id: podId })
   const from = at.getTime() + 1

@@ -11,8 +11,10 @@ import {
   waitFor,
 } from '@restante/testkit'
 import { FACT_TOPICS } from '../../src/counting/consumers.ts'
+import { dayOf } from '../../src/series/series.ts'
 import { type MetricsFixture, startMetrics } from '../support/fixture.ts'
 import { randomFrom, randomHistory } from './random-history.ts'
+import { beginRebuild, loseOrganizations, switchedOver } from './rebuilding.ts'
 import { type Asked, Recount } from './recount.ts'
 
 const MAIN = path.resolve(import.meta.dirname, '../../src/main.ts')
@@ -20,8 +22,10 @@ const [HOUR, DAY] = [3_600_000, 86_400_000]
 const EVENTS = byLength({ short: 4_000, long: 100_000 })
 const QUESTIONS = byLength({ short: 40, long: 200 })
 const DAYS = 20
-/** How often a replica is killed; its partitions rest until the brokers miss it. */
-const KILLS = byLength({ short: 1, long: 3 })
+/** How often a replica is killed, every second time while it rebuilds; its partitions rest until the brokers miss it. */
+const KILLS = byLength({ short: 2, long: 4 })
+/** The topics hold records of these last days, which a rebuild counts again. What happened before them was published late. */
+const HELD_DAYS = 5
 /** Records that are published at once. */
 const CHUNK = byLength({ short: 250, long: 2_500 })
 
@@ -29,7 +33,8 @@ let metrics: MetricsFixture
 let replica: ServiceProcess | undefined
 const collections: TopicCollection[] = []
 beforeAll(async () => {
-  metrics = await startMetrics()
+  const first = new Date(Date.now() - HELD_DAYS * DAY)
+  metrics = await startMetrics(({ time }) => (time < first ? first : time))
 }, 60_000)
 afterAll(async () => {
   await replica?.kill()
@@ -37,15 +42,21 @@ afterAll(async () => {
   await metrics.stop()
 })
 
-/** Publishes a history, while a second replica counts and settles too, and is killed. */
+/** Publishes a history, while a second replica counts, settles and rebuilds too, and is killed. */
 async function play(seed: number): Promise<number> {
   const { happened, delivered } = randomHistory(EVENTS, seed, DAYS)
   replica = await ServiceProcess.start(MAIN, metrics.env)
   const chunks = Math.ceil(delivered.length / CHUNK)
+  const between = Math.ceil(chunks / (KILLS + 1))
   for (let chunk = 0; chunk < chunks; chunk++) {
     await metrics.publish(...delivered.slice(chunk * CHUNK, (chunk + 1) * CHUNK))
     await metrics.settler.settle()
-    if (chunk === 0 || chunk % Math.ceil(chunks / (KILLS + 1)) !== 0) continue
+    if (chunk === 0 || chunk % between !== 0) continue
+    if (chunk % (2 * between) === 0) {
+      // A rebuild finds again what is lost, so an answer that is right afterwards is one of the rebuild.
+      await loseOrganizations(metrics.db, dayOf(Date.now()) - HELD_DAYS + 1)
+      await beginRebuild(metrics, replica.url)
+    }
     await replica.kill()
     replica = await ServiceProcess.start(MAIN, metrics.env)
   }
@@ -72,11 +83,13 @@ function callerIn({ tier, id }: Pick<Asked, 'tier' | 'id'>): Caller {
   return callerOf({ inbox: { uid: id, address: 'i@restante.test', pod_id: id, paused: false } })
 }
 
-it(`answers as a count over the topics does, after ${EVENTS} events in disorder, with replicas killed`, async () => {
+it(`answers as a count over the topics does, after ${EVENTS} events in disorder, with replicas killed and a rebuild`, async () => {
   const seed = Math.floor(Math.random() * 2 ** 31)
   const distinct = await play(seed)
   const counted = await recount(distinct)
-  await waitFor(async () => (await countRows(metrics.db, 'consumed')) === distinct, {
+  await switchedOver(metrics)
+  const marks = "consumed where consumer not like 'metrics.rebuild-%'"
+  await waitFor(async () => (await countRows(metrics.db, marks)) === distinct, {
     what: 'all events to be counted',
     timeout: 300_000,
     interval: 200,

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import type { Caller } from '@restante/contracts/access'
-import type { TopicDefinition } from '@restante/contracts/events'
+import type { DomainEvent, TopicDefinition } from '@restante/contracts/events'
 import { type InternalOperationId, internalOperations } from '@restante/contracts/internal'
 import { operations } from '@restante/contracts/operations'
 import { Database } from '@restante/service/database'
@@ -78,14 +78,15 @@ export interface MetricsFixture {
   ask(operation: MetricsOperation, caller: Caller, query?: Query): Promise<Answer>
   /** The map that answers a request of an unrestricted key. */
   read(operation: MetricsOperation, scope: InboxScope, view: View, query?: Query): Promise<Answered>
-  /** An internal call of the gateway. */
-  internal(operation: InternalOperationId, body: unknown): Promise<Response>
+  /** An internal call of the gateway. @param of the address of the replica; the one of this process by default. */
+  internal(operation: InternalOperationId, body: unknown, of?: string): Promise<Response>
   /** A further replica in this process; it is stopped with the fixture. */
   another(): Promise<Service>
   stop(): Promise<void>
 }
 
-export async function startMetrics(): Promise<MetricsFixture> {
+/** @param writtenAt when the records of events are said to have reached Kafka; now, by default. */
+export async function startMetrics(writtenAt?: (event: DomainEvent) => Date): Promise<MetricsFixture> {
   const [database, topics, port] = await Promise.all([
     createDatabase(path.resolve(import.meta.dirname, '../..')),
     createTopics(),
@@ -94,7 +95,7 @@ export async function startMetrics(): Promise<MetricsFixture> {
   const env = environment(database.url, topics.prefix, port)
   const config = metrics.configure(env)
   const db = new Database({ ...config.database, applicationName: 'test' })
-  const events = new EventPublisher(topics.kafka)
+  const events = new EventPublisher(topics.kafka, writtenAt)
   const running = [await startService(metrics, config)]
   const url = `http://127.0.0.1:${port}`
 
@@ -116,7 +117,8 @@ export async function startMetrics(): Promise<MetricsFixture> {
     async count(...happened) {
       await publish(...happened)
       const ids = [...new Set(happened.map(({ event }) => event.id))]
-      const isCounted = async () => (await countRows(db, 'consumed where event_id = any($1)', ids)) === ids.length
+      const live = "consumed where event_id = any($1) and consumer not like 'metrics.rebuild-%'"
+      const isCounted = async () => (await countRows(db, live, ids)) === ids.length
       await waitFor(isCounted, { what: 'the events to be counted', timeout: 30_000 })
     },
     async read(operation, scope, view, query) {
@@ -124,9 +126,9 @@ export async function startMetrics(): Promise<MetricsFixture> {
       if (status !== 200) throw new Error(`${operation} was answered ${status}: ${JSON.stringify(refused)}`)
       return answered
     },
-    internal(operation, body) {
+    internal(operation, body, of = url) {
       const headers = peerHeaders('gateway', 'metrics', PEER_KEY, operation)
-      return fetch(`${url}${internalOperations[operation].path}`, {
+      return fetch(`${of}${internalOperations[operation].path}`, {
         method: 'POST',
         headers,
         body: JSON.stringify(body),

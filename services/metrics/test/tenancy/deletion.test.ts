@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import { COUNTED_EVENT_TYPES } from '@restante/contracts/vocabulary'
 import { countRows, type InboxScope, inboxScope, waitFor } from '@restante/testkit'
 import { type MetricsFixture, startMetrics, type View } from '../support/fixture.ts'
 import { created, deleted, delivery, domainCreated, mail, storage } from '../support/happenings.ts'
 
-const HOUR = 3_600_000
+const [HOUR, DAY] = [3_600_000, 86_400_000]
 const BASE = Math.floor(Date.now() / HOUR - 6) * HOUR
 
 let metrics: MetricsFixture
@@ -14,6 +15,7 @@ afterAll(() => metrics.stop())
 
 const at = (ms: number) => new Date(BASE + ms)
 const TABLES = ['arrivals', 'runs', 'totals'] as const
+const MAIL = COUNTED_EVENT_TYPES.filter((type) => type !== 'domain.verified')
 
 /** An inbox in a pod of its own, in which a message was stored, sent and delivered, one hour ago. */
 async function used(scope: InboxScope): Promise<void> {
@@ -112,6 +114,26 @@ describe('a deleted inbox', () => {
     await remove('inbox', scope)
     expect(await usage(scope, 'pod')).toMatchObject({ storage_bytes: [0, 700, 0, 0] })
     expect(await usage(scope, 'organization')).toMatchObject({ message_count: [0, 1, 0, 0] })
+  })
+
+  it('leaves the usage of its pod once, however many batches its deletion takes', async () => {
+    const scope = inboxScope({ podId: randomUUID() })
+    const [before, deletion] = [at(-DAY), at(-DAY + HOUR)]
+    const days = Array.from({ length: 115 }, (_, day) => at(-(day + 2) * DAY))
+    await metrics.count(
+      storage(scope, 'message.stored', before, { size: 700 }),
+      ...days.flatMap((day) => MAIL.map((type) => mail(scope, type, day))),
+    )
+    await metrics.settler.settle()
+    // One batch deletes 1,000 of them.
+    expect(await countRows(metrics.db, 'runs where scope_id = $1', scope.inboxUid)).toBeGreaterThan(1_000)
+    await metrics.count(deleted('inbox', scope, deletion))
+    await purged()
+    const query = { start: before.toISOString(), end: new Date(before.getTime() + 3 * HOUR).toISOString() }
+    for (const view of ['pod', 'organization'] as const) {
+      const { storage_bytes } = await metrics.read('metrics.listUsage', scope, view, query)
+      expect(storage_bytes?.map(({ value }) => value)).toEqual([700, 0, 0])
+    }
   })
 
   it('leaves the usage of its pod although only its events were known', async () => {

@@ -1,136 +1,135 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import path from 'node:path'
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
-import type { Exchange } from '@restante/service/http'
-import { errorReference } from './error-reference.ts'
+import type { Exchange, Health } from '@restante/service/http'
+import { DOCUMENT_POLICY, documentPage } from './document-page.ts'
+import { HealthCheck } from './health-check.ts'
+import { FILES, REFERENCE_INDEX } from './library/catalog.ts'
+import { Library } from './library/library.ts'
+import { type Installation, llmsText } from './library/summary.ts'
+import { prefersHtml, prefersMarkdown } from './sending/accept.ts'
+import { StaticFiles, sendFile } from './sending/static-files.ts'
 import { SIGN_IN_PATHS, type SignInPlace, signInConfiguration } from './sign-in-configuration.ts'
-
-/** The files of the viewer's package that a page needs; no others are served. */
-const ASSETS: Readonly<Record<string, string>> = {
-  'swagger-ui.css': 'text/css; charset=utf-8',
-  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
-  'favicon-32x32.png': 'image/png',
-}
-
-const PAGE = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>API reference</title>
-<link rel="icon" href="/docs/favicon-32x32.png">
-<link rel="stylesheet" href="/docs/swagger-ui.css">
-</head>
-<body>
-<div id="reference"></div>
-<script src="/docs/swagger-ui-bundle.js"></script>
-<script src="/docs/start.js"></script>
-</body>
-</html>
-`
-const START = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#reference', deepLinking: true, persistAuthorization: true })\n`
-
-/** The page loads nothing from other origins, and must not be framed: a key can be typed into it. */
-const PAGE_POLICY = "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'"
+import { startPage } from './start-page.ts'
+import { VIEWER_ASSETS, VIEWER_PAGE, VIEWER_POLICY, VIEWER_START } from './viewer.ts'
 
 export interface DocumentOptions extends SignInPlace {
   readonly openapiFile: string
+  /** The folder of the documents of the repository. */
+  readonly docsFolder: string
+  readonly signUpOffered: boolean
+  readonly capturedMailUrl: string | undefined
+  readonly health: Health
 }
 
-/** The OpenAPI document and its viewer, served from this installation: nothing is loaded from anywhere else; and where sign-in is. */
+const HTML = 'text/html; charset=utf-8'
+const JSON_TYPE = 'application/json; charset=utf-8'
+const MARKDOWN = 'text/markdown; charset=utf-8'
+const TEXT = 'text/plain; charset=utf-8'
+const DOCS = '/docs/'
+
+/** Documents at the root, besides the start page and sign-in. */
+const ROOT_DOCUMENTS: ReadonlySet<string> = new Set(['/openapi.json', '/llms.txt', '/llms-full.txt', '/docs'])
+
+/**
+ * What is served without a key, from this installation alone: the first page, the API reference and its viewer, the guides
+ * as HTML and as Markdown, the list of them for models, and where sign-in is.
+ */
 export class Documents {
-  readonly #openapiFile: string
+  readonly #options: DocumentOptions
+  readonly #installation: Installation
+  readonly #library: Library
   readonly #signIn: string | undefined
+  readonly #health: HealthCheck
   readonly #assets = path.dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
-  /**
-   * Each file is read and compressed only once, because the files are megabytes in size and are served without a key.
-   */
-  readonly #files = new Map<string, Promise<StaticFile>>()
+  readonly #files = new StaticFiles()
 
   constructor(options: DocumentOptions) {
-    this.#openapiFile = options.openapiFile
+    const { publicUrls, docsFolder, signUpOffered, health } = options
+    const base = publicUrls[0]?.replace(/\/+$/, '') ?? ''
+    this.#options = options
+    this.#installation = { base, signUpOffered }
+    this.#library = new Library({ folder: docsFolder, base })
     this.#signIn = signInConfiguration(options)
+    this.#health = new HealthCheck(health)
   }
 
   /** Whether the path is reserved for documents, even if there is no document of that name. */
   matches({ path: requested, request }: Exchange): boolean {
-    const isDocument = requested === '/openapi.json' || requested === '/docs' || requested.startsWith('/docs/')
-    return (isDocument || SIGN_IN_PATHS.has(requested)) && (request.method === 'GET' || request.method === 'HEAD')
+    if (request.method !== 'GET' && request.method !== 'HEAD') return false
+    if (requested === '/') return prefersHtml(request.headers.accept)
+    return ROOT_DOCUMENTS.has(requested) || requested.startsWith(DOCS) || SIGN_IN_PATHS.has(requested)
   }
 
   /** @returns whether the path was one of the documents. */
   async serve(exchange: Exchange): Promise<boolean> {
     const { path: requested } = exchange
     exchange.facts['operation'] = 'documents'
-    if (requested === '/openapi.json') return this.#sendOpenapi(exchange)
+    if (requested === '/') return this.#sendStart(exchange)
     if (SIGN_IN_PATHS.has(requested)) {
-      return this.#signIn !== undefined && send(exchange, 'application/json; charset=utf-8', this.#signIn)
+      return this.#signIn !== undefined && (await this.#send(exchange, { 'content-type': JSON_TYPE }, this.#signIn))
     }
-    const name = requested.slice('/docs/'.length)
-    if (name === '') return send(exchange, 'text/html; charset=utf-8', PAGE)
-    if (name === 'errors') return send(exchange, 'text/html; charset=utf-8', errorReference())
-    if (name === 'start.js') return send(exchange, 'text/javascript; charset=utf-8', START)
-    return this.#sendAsset(exchange, name)
+    if (requested === '/openapi.json') {
+      return this.#send(exchange, { 'content-type': JSON_TYPE }, () => readFile(this.#options.openapiFile))
+    }
+    if (requested === '/llms.txt') return this.#send(exchange, { 'content-type': TEXT }, llmsText(this.#installation))
+    if (requested === '/llms-full.txt') {
+      return this.#send(exchange, { 'content-type': TEXT }, () => this.#library.joined())
+    }
+    return this.#sendBelowDocs(exchange, requested.slice(DOCS.length).replace(/\/$/, ''))
   }
 
-  async #sendOpenapi(exchange: Exchange): Promise<boolean> {
-    sendFile(exchange, 'application/json; charset=utf-8', 'no-cache', await this.#read(this.#openapiFile))
+  async #sendStart({ response }: Exchange): Promise<boolean> {
+    const options = { ...this.#installation, capturedMailUrl: this.#options.capturedMailUrl }
+    const { status, headers, body } = startPage(options, await this.#health.isHealthy())
+    response.writeHead(status, { ...headers, vary: 'Accept' }).end(body)
     return true
   }
 
-  /** A failed read is retried by the next request. */
-  #read(file: string): Promise<StaticFile> {
-    const known = this.#files.get(file)
-    if (known !== undefined) return known
-    const read = readStatic(file).catch((error: unknown) => {
-      this.#files.delete(file)
-      throw error
+  async #sendBelowDocs(exchange: Exchange, name: string): Promise<boolean> {
+    if (name.endsWith('.md')) return this.#sendMarkdown(exchange, name.slice(0, -'.md'.length), 'Accept-Encoding')
+    if (name === 'start.js')
+      return this.#send(exchange, { 'content-type': 'text/javascript; charset=utf-8' }, VIEWER_START)
+    const asset = Object.hasOwn(VIEWER_ASSETS, name) ? VIEWER_ASSETS[name] : undefined
+    if (asset !== undefined) {
+      const headers = { 'content-type': asset, 'cache-control': 'public, max-age=3600' }
+      return this.#send(exchange, headers, () => readFile(path.join(this.#assets, name)))
+    }
+    const file = Object.hasOwn(FILES, name) ? FILES[name] : undefined
+    if (file !== undefined) return this.#send(exchange, { 'content-type': file }, () => this.#library.file(name))
+    return this.#sendPage(exchange, name)
+  }
+
+  /** A page in the form that the client prefers. */
+  #sendPage(exchange: Exchange, name: string): Promise<boolean> {
+    const vary = 'Accept, Accept-Encoding'
+    if (prefersMarkdown(exchange.request.headers.accept)) {
+      return this.#sendMarkdown(exchange, name === '' ? REFERENCE_INDEX.name : name, vary)
+    }
+    const headers = { 'content-type': HTML, vary, 'x-content-type-options': 'nosniff' }
+    if (name === '') return this.#send(exchange, { ...headers, 'content-security-policy': VIEWER_POLICY }, VIEWER_PAGE)
+    return this.#send(exchange, { ...headers, 'content-security-policy': DOCUMENT_POLICY }, async () => {
+      const document = await this.#library.read(name, 'html')
+      return document === undefined ? undefined : documentPage(document)
     })
-    this.#files.set(file, read)
-    return read
   }
 
-  async #sendAsset(exchange: Exchange, name: string): Promise<boolean> {
-    const type = Object.hasOwn(ASSETS, name) ? ASSETS[name] : undefined
-    if (type === undefined) return false
-    sendFile(exchange, type, 'public, max-age=3600', await this.#read(path.join(this.#assets, name)))
+  #sendMarkdown(exchange: Exchange, name: string, vary: string): Promise<boolean> {
+    return this.#send(exchange, { 'content-type': MARKDOWN, vary }, async () => {
+      return (await this.#library.read(name, 'markdown'))?.markdown
+    })
+  }
+
+  /** @param content or how it is made. @returns false if there is none. */
+  async #send(
+    exchange: Exchange,
+    headers: Readonly<Record<string, string>>,
+    content: string | (() => Promise<Buffer | string | undefined>),
+  ): Promise<boolean> {
+    const make = typeof content === 'string' ? async () => content : content
+    const file = await this.#files.get(`${headers['content-type']} ${exchange.path}`, make)
+    if (file === undefined) return false
+    sendFile(exchange, file, headers)
     return true
   }
-}
-
-/** A file, and its compressed form where that is smaller. */
-interface StaticFile {
-  readonly plain: Buffer
-  readonly gzipped: Buffer | undefined
-}
-
-async function readStatic(file: string): Promise<StaticFile> {
-  const plain = await readFile(file)
-  const gzipped = await promisify(gzip)(plain)
-  return { plain, gzipped: gzipped.length < plain.length ? gzipped : undefined }
-}
-
-const TAKES_GZIP = /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i
-
-function sendFile({ request, response }: Exchange, type: string, cached: string, file: StaticFile): void {
-  const { plain, gzipped } = file
-  const takesGzip = TAKES_GZIP.test(String(request.headers['accept-encoding'] ?? ''))
-  const body = takesGzip && gzipped !== undefined ? gzipped : plain
-  response.setHeader('content-type', type)
-  response.setHeader('cache-control', cached)
-  response.setHeader('content-length', body.length)
-  response.setHeader('vary', 'Accept-Encoding')
-  if (body === gzipped) response.setHeader('content-encoding', 'gzip')
-  response.end(body)
-}
-
-function send({ response }: Exchange, type: string, body: string | Buffer): boolean {
-  response.setHeader('content-type', type)
-  response.setHeader('cache-control', 'no-cache')
-  response.setHeader('content-length', Buffer.byteLength(body))
-  if (type.startsWith('text/html')) response.setHeader('content-security-policy', PAGE_POLICY)
-  response.end(body)
-  return true
 }

@@ -1,6 +1,6 @@
 import type { SetupResult } from '@restante/contracts/internal'
 import { escapeHtml, type RenderedPage } from '@restante/service/pages'
-import { type PageContent, PageRenderer } from '../documents/page.ts'
+import { type PageAnswer, PageRenderer } from '../documents/page.ts'
 
 type Returned = Extract<SetupResult, { readonly outcome: 'returned' }>
 type Record = Returned['records'][number]
@@ -31,7 +31,7 @@ export function render(page: Page): RenderedPage {
   return renderer.render(contentOf(page))
 }
 
-function contentOf(page: Page): PageContent {
+function contentOf(page: Page): PageAnswer {
   switch (page.kind) {
     case 'unknown':
       return {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { structureOf } from '../validation/structure.ts'
-import { variantsOf } from '../validation/variants.ts'
-import { wireSchema } from '../validation/wire.ts'
+import { structureOf } from '../../validation/structure.ts'
+import { variantsOf } from '../../validation/variants.ts'
+import { wireSchema } from '../../validation/wire.ts'
 
 /** JSON Schema, in the form of the documents. */
 export type Json = { readonly [member: string]: unknown }

@@ -14,3 +14,13 @@ export function anchor(heading: string): string {
     .replace(/[^a-z0-9 _-]/g, '')
     .replaceAll(' ', '-')
 }
+
+/** Text in which nothing is taken for a tag. */
+export function plain(text: string): string {
+  return text.replaceAll('<', '\\<')
+}
+
+/** Pieces of a page, with an empty line between them and one at the end. Absent pieces are left out. */
+export function page(pieces: readonly (string | undefined)[]): string {
+  return `${pieces.filter((piece) => piece !== undefined && piece !== '').join('\n\n')}\n`
+}
