@@ -7,6 +7,7 @@ import { Api } from './support/api.ts'
 import { codeFor, mailTo } from './support/mail.ts'
 import { useSystem } from './support/suite.ts'
 import { createTenant, newUsername } from './support/tenants.ts'
+import { callTool } from './support/tools.ts'
 
 /** Mails with secret words, well-formed or not. */
 const PLACES = [
@@ -69,6 +70,10 @@ describe('the logs of all services', () => {
     await expect(StreamClient.open(`${system.endpoints.streamUrl}?auth_token=${wrong}`)).rejects.toThrow(
       HandshakeRefusedError,
     )
+    // The only service that gets keys: from the gateway, for the time of a request.
+    await callTool(system.endpoints, key, 'auth_me', {})
+    await callTool(system.endpoints, key, 'get_inbox', { inboxId: 'nobody@nowhere.test' })
+    await callTool(system.endpoints, key, 'get_inbox', { inboxId: 7 })
     await written(api)
     await expectNone({ first: secretOf(key), second: secretOf(second), wrong: secretOf(wrong) })
   })

@@ -15,6 +15,7 @@ import { overview } from './dashboards/overview.ts'
 import { kafka } from './dashboards/platform/kafka.ts'
 import { runtime } from './dashboards/platform/runtime.ts'
 import { signIn } from './dashboards/sign-in.ts'
+import { tools } from './dashboards/tools.ts'
 
 const folder = path.resolve(import.meta.dirname, '../dashboards')
 const dashboards = [
@@ -28,6 +29,7 @@ const dashboards = [
   signIn,
   calendar,
   metrics,
+  tools,
   organization,
 ]
 const files = new Map(

@@ -86,6 +86,14 @@ describe('the operator’s command for the Secrets of an installation', () => {
     expect(new Set(counts.values())).toEqual(new Set([1, 2]))
   })
 
+  it('gives a service without engines the keys that it shares with the gateway, and no more', async () => {
+    const { of } = await attempt(...ENGINES, '--kafka-password', 'broker', '--redis-cache-url', 'redis://cache')
+    expect(of('mcp')).toEqual({
+      CALLER_KEY: of('gateway')['CALLER_KEY_MCP'],
+      PEER_KEY_GATEWAY: of('gateway')['PEER_KEY_MCP'],
+    })
+  })
+
   it('prints other keys each time', async () => {
     const [first, second] = [await attempt(...ENGINES), await attempt(...ENGINES)]
     expect(first.of('gateway')['INSTALLATION_SECRET']).not.toBe(second.of('gateway')['INSTALLATION_SECRET'])

@@ -22,6 +22,8 @@ export interface ApiRequest {
   readonly params?: Readonly<Record<string, string>>
   readonly query?: Readonly<Record<string, unknown>>
   readonly body?: unknown
+  /** Ends a request that waits on purpose before its answer. */
+  readonly until?: AbortSignal
 }
 
 export interface ApiOptions {
@@ -36,6 +38,12 @@ export interface ApiOptions {
   readonly signal: AbortSignal
 }
 
+interface RequestOptions {
+  readonly timeoutMs: number
+  readonly body?: string | undefined
+  readonly until?: AbortSignal | undefined
+}
+
 /** The public API, as one caller. Every check is made there: scope, permissions, limits. */
 export class Api {
   readonly #options: ApiOptions
@@ -44,10 +52,10 @@ export class Api {
     this.#options = options
   }
 
-  /** @throws ApiFailure when the API refuses the request. */
+  /** @throws ApiFailure when the API refuses the request, UpstreamError when there is no answer. */
   async call<Id extends OperationId>(
     id: Id,
-    { inboxId, params = {}, query = {}, body }: ApiRequest,
+    { inboxId, params = {}, query = {}, body, until }: ApiRequest,
   ): Promise<ResponseOf<Id>> {
     const operation: OperationDefinition = operations[id]
     const prefix = inboxId === undefined ? PREFIX.organization : PREFIX.inbox
@@ -58,6 +66,7 @@ export class Api {
     const { status, text } = await this.#request(operation.method, `${path}${search(query)}`, {
       timeoutMs: TIMEOUT_MS + (operation.waits ?? 0),
       body: operation.body === undefined ? undefined : JSON.stringify(body ?? {}),
+      until,
     })
     if (status === 204) return undefined as ResponseOf<Id>
     return parsed(status, text) as ResponseOf<Id>
@@ -74,7 +83,7 @@ export class Api {
   async #request(
     method: OperationDefinition['method'],
     path: string,
-    { timeoutMs, body }: { readonly timeoutMs: number; readonly body?: string | undefined },
+    { timeoutMs, body, until }: RequestOptions,
   ): Promise<{ readonly status: number; readonly text: string }> {
     const { dispatcher, url, authorization, requestId, signal } = this.#options
     const base = new URL(url)
@@ -88,7 +97,7 @@ export class Api {
         method,
         headers,
         body: body ?? null,
-        signal,
+        signal: until === undefined ? signal : AbortSignal.any([signal, until]),
         headersTimeout: timeoutMs,
       })
       return { status: answer.statusCode, text: await textOf(answer.body) }

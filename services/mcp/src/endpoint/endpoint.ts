@@ -16,6 +16,8 @@ export interface EndpointOptions {
   readonly callerKey: string
   readonly api: Pick<ApiOptions, 'dispatcher' | 'url'>
   readonly docsUrl: string
+  /** Aborted when this instance shuts down. */
+  readonly stopping: AbortSignal
   readonly log: Logger
 }
 
@@ -34,7 +36,7 @@ export class Endpoint {
 
   readonly handle = async (exchange: Exchange): Promise<void> => {
     const { request, response, requestId, signal, facts } = exchange
-    const { gateway, api, docsUrl } = this.#options
+    const { gateway, api, docsUrl, stopping } = this.#options
     const caller = await this.#callerOf(exchange)
     facts['operation'] = MCP_ENDPOINT.id
     facts['organization_id'] = caller.organization_id
@@ -50,6 +52,7 @@ export class Endpoint {
       gateway,
       peer: headerOf(exchange, 'x-restante-peer'),
       docsUrl,
+      stopping,
       facts,
       log: exchange.log,
     })

@@ -16,7 +16,7 @@ import type { Exchange, ServiceClient } from '@restante/service/http'
 import type { Logger } from '@restante/service/telemetry'
 import { Counter, Histogram } from 'prom-client'
 import type { Api } from '../api/api.ts'
-import { describedTools, findTool } from '../tools/catalogue.ts'
+import { describedTools, findTool, TOOLS } from '../tools/catalogue.ts'
 import type { Tool } from '../tools/tool.ts'
 import { INSTRUCTIONS } from './instructions.ts'
 import { failed, succeeded } from './results.ts'
@@ -26,6 +26,9 @@ const callsTotal = new Counter({
   help: 'Calls of tools by outcome: ok, or the code of the error',
   labelNames: ['tool', 'outcome'],
 })
+// Counters that an alert watches begin at 0 (decision 83).
+for (const { name } of TOOLS)
+  for (const outcome of ['ok', 'internal_error', 'service_unavailable']) callsTotal.inc({ tool: name, outcome }, 0)
 const callSeconds = new Histogram({
   name: 'restante_tool_call_duration_seconds',
   help: 'Time that calls of tools take, waiting on purpose included',
@@ -43,6 +46,8 @@ export interface ToolServerOptions {
   /** Address of the client. */
   readonly peer: string
   readonly docsUrl: string
+  /** Aborted when this instance shuts down. */
+  readonly stopping: AbortSignal
   readonly facts: Exchange['facts']
   readonly log: Logger
 }
@@ -87,10 +92,10 @@ export class ToolServer {
 
   /** Whether the key may use the tool is decided by the API, as is everything else. */
   async #outcomeOf(tool: Tool, given: Readonly<Record<string, unknown>>) {
-    const { api, docsUrl, log } = this.#options
+    const { api, docsUrl, stopping, log } = this.#options
     try {
       await this.#admit()
-      return { result: succeeded(await tool.call({ api }, given)), outcome: 'ok' }
+      return { result: succeeded(await tool.call({ api, stopping }, given)), outcome: 'ok' }
     } catch (error) {
       const { result, code, isOurs } = failed(error, docsUrl)
       if (isOurs) log.error({ err: error, tool: tool.name }, 'tool failed')

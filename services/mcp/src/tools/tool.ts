@@ -8,6 +8,8 @@ import type { Api } from '../api/api.ts'
 export interface Context {
   /** The API as the caller. */
   readonly api: Api
+  /** Aborted when this instance shuts down: a call that waits on purpose is then answered with what it has. */
+  readonly stopping: AbortSignal
 }
 
 interface Hints {
