@@ -4,7 +4,7 @@ import path from 'node:path'
 import { root } from '@restante/local/settings.ts'
 import { missingPython, waitFor } from '@restante/testkit'
 import { publicPackages } from '../python/program.ts'
-import type { Example } from '../support/fenced.ts'
+import { type Example, examplesIn } from '../support/fenced.ts'
 import { mailTo } from '../support/mail.ts'
 import { FakeModel } from '../support/programs/fake-model.ts'
 import { describeWith } from '../support/programs/programs.ts'
@@ -54,10 +54,11 @@ describeWith({ programs: ['python3'], missing: missingPython() }, 'the guide for
     expect(kinds).toContain('started')
   }, 60_000)
 
-  it('has a line for a shell that gives an assistant the address and the key', async () => {
+  it('has a line for a shell, as the README, that gives an assistant the address and the key', async () => {
     const { key } = await modelInbox(system)
-    const lines = await blocks('sh')
-    expect(lines).toHaveLength(ASSISTANTS.length)
+    const isForAssistant = ({ code }: Example) => ASSISTANTS.some((name) => code.startsWith(`${name} `))
+    const lines = [...(await blocks('sh')), ...(await examplesIn('README.md')).filter(isForAssistant)]
+    expect(lines).toHaveLength(ASSISTANTS.length + 1)
     for (const { language, code } of lines) {
       const environment = { AGENTMAIL_API_KEY: key, PATH: `${folder}:${process.env['PATH']}` }
       const printed = await Running.start({ language, code: adapted(code, system) }, python, environment).end()
