@@ -35,6 +35,7 @@ async function attempt(...words: string[]) {
       apps: unused,
       metrics: unused,
       installation: unused,
+      publicUrl: unused,
       print: (line) => printed.push(line),
       say: (line) => said.push(line),
       ask: async () => undefined,
