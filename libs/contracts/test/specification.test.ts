@@ -124,7 +124,7 @@ GET    /metrics/events                                       OPI metrics_read   
 GET    /metrics/usage                                        OPI metrics_read          OPI 200
 GET    /metrics/rates                                        OPI metrics_read          OPI 200
 GET    /metrics                                              OPI metrics_read          OPI 200
-GET    /stream/poll                                          O   any               OPI 200
+GET    /stream/poll                                          OPI any               OPI 200
 GET    /                                                     O   any               OPI 101`
 
 /** Code, status, name, and whether a client may repeat the request (identity 1.6). */

@@ -1,11 +1,11 @@
 import type { Caller } from '@restante/contracts/access'
-import { ApiError } from '@restante/service/errors'
+import { ApiError, notFound } from '@restante/service/errors'
 import type { Component } from '@restante/service/process'
 import { Gauge } from 'prom-client'
 import { readEdgeLeaves } from '../log/edge-leaves.ts'
 import type { LogEntry } from '../log/store.ts'
 import { readTakeOver } from '../log/take-overs.ts'
-import { streamEventOf } from '../subscriptions/subscriptions.ts'
+import { scopeOf, streamEventOf } from '../subscriptions/subscriptions.ts'
 import { type WaitingOptions, WaitingPoll } from './waiting.ts'
 
 const waitingPolls = new Gauge({ name: 'restante_stream_polls', help: 'Polls that wait for events in this instance' })
@@ -65,7 +65,7 @@ export class Polls implements Component {
 
   /** Ends the polls of keys that no longer authenticate, as a request with such a key is refused. */
   endCredentials(ended: ReadonlySet<string>): void {
-    endThose(this.#all(), ({ credential }) => ended.has(credential.id))
+    for (const poll of this.#all()) if (ended.has(poll.caller.credential.id)) poll.end(endedKey(poll.caller))
   }
 
   *#all(): Iterable<WaitingPoll> {
@@ -86,12 +86,12 @@ export class Polls implements Component {
       for (const poll of polls) if (poll.matches(event)) poll.wake()
       return
     }
-    endThose(polls, endedBy(entry))
+    endWith(entry, polls)
   }
 }
 
 /** Which callers have no key any more since an entry. */
-function endedBy(entry: LogEntry): (caller: Caller) => boolean {
+function keysEndedBy(entry: LogEntry): (caller: Caller) => boolean {
   switch (entry.kind) {
     case 'credential_ended':
       return ({ credential }) => credential.id === entry.credential_id
@@ -110,8 +110,22 @@ function endedBy(entry: LogEntry): (caller: Caller) => boolean {
   }
 }
 
-function endThose(polls: Iterable<WaitingPoll>, ended: (caller: Caller) => boolean): void {
-  for (const poll of polls) if (ended(poll.caller)) poll.end(endedKey(poll.caller))
+/** The kind of resource that an entry has deleted and a caller with a wider key named. */
+function missingSince(entry: LogEntry, caller: Caller): 'Inbox' | 'Pod' | undefined {
+  const scope = scopeOf(caller)
+  if (entry.kind === 'inbox_deleted' && scope.kind === 'inbox' && scope.inboxUid === entry.inbox_uid) return 'Inbox'
+  if (entry.kind === 'pod_deleted' && scope.kind === 'pod' && scope.podId === entry.pod_id) return 'Pod'
+  return undefined
+}
+
+/** Ends the polls whose key has ended with an entry, or the inbox or pod in whose events they wait. */
+function endWith(entry: LogEntry, polls: Iterable<WaitingPoll>): void {
+  const hasNoKey = keysEndedBy(entry)
+  for (const poll of polls) {
+    const missing = missingSince(entry, poll.caller)
+    if (hasNoKey(poll.caller)) poll.end(endedKey(poll.caller))
+    else if (missing !== undefined) poll.end(notFound(missing))
+  }
 }
 
 /** The error of a request with a key that has ended. */

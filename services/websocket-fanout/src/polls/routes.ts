@@ -10,7 +10,7 @@ import type { StreamQuota } from '../connections/quota.ts'
 import { cursorScope, openCursor, requireInLog } from '../cursors/caller-cursors.ts'
 import type { Place, StreamCursors } from '../cursors/stream-cursors.ts'
 import type { TakeOvers } from '../log/take-overs.ts'
-import { type LogReader, type MissedEvent, SweptError } from '../replay/reader.ts'
+import { type LogReader, type MissedEvent, type Page, SweptError } from '../replay/reader.ts'
 import { reachOf } from '../subscriptions/reach.ts'
 import { keyOf, reaches, type StreamEvent } from '../subscriptions/subscriptions.ts'
 import type { Polls } from './polls.ts'
@@ -124,18 +124,13 @@ async function untilEvents(
     waiting.check()
     // What this instance has read of the log up to `target` includes every take-over before it.
     if (takeOvers.isSuperseded(caller)) throw new ApiError('unknown_api_key')
-    if (found.events.length > 0 || after < target || isLast) {
+    if (found.events.length > 0 || found.hasMore || isLast) {
       const cursor = cursors.seal(cursorScope(caller), { ...place, position: after })
       const events = found.events.map(({ payload }) => JSON.parse(payload))
-      return { events, cursor, ...(after < target && { has_more: true }) }
+      return { events, cursor, ...(found.hasMore && { has_more: true as const }) }
     }
     await waiting.wait(deadline - performance.now())
   }
-}
-
-interface Found {
-  readonly events: readonly MissedEvent[]
-  readonly through: bigint
 }
 
 /** Events of a range, until they fill an answer or enough of the log was looked through. */
@@ -144,7 +139,7 @@ async function collect(
   { over, query }: Pick<PollRequest, 'over' | 'query'>,
   caller: Caller,
   range: { readonly after: bigint; readonly through: bigint },
-): Promise<Found> {
+): Promise<Page> {
   // An answer is in memory until its client has taken it.
   const leave = await reader.enter('polls', caller.organization_id)
   let held = false
@@ -163,23 +158,25 @@ async function read(
   caller: Caller,
   { limit, event_types: types }: PollRequest['query'],
   { after: start, through }: { readonly after: bigint; readonly through: bigint },
-): Promise<Found> {
+): Promise<Page> {
   const most = pageSize(limit)
   const events: MissedEvent[] = []
   const matches = (event: StreamEvent) => isWanted(caller, types, event)
   const scopes = reachOf(caller, [keyOf({ kind: 'all' })])
   const wanted = { organizationId: caller.organization_id, scopes, matches, through }
   let after = start
+  let hasMore = after < through
   let room: number = LIMITS.stream.pollBytes
   const until = performance.now() + READING_MS
-  for (let pages = 0; after < through && events.length < most && room > 0; pages++) {
+  for (let pages = 0; hasMore && events.length < most && room > 0; pages++) {
     if (pages === MOST_PAGES || (pages > 0 && performance.now() >= until)) break
     const page = await reader.page({ ...wanted, after, limit: most - events.length, bytes: room })
     events.push(...page.events)
     for (const { payload } of page.events) room -= Buffer.byteLength(payload)
     after = page.through
+    hasMore = page.hasMore
   }
-  return { events, through: after }
+  return { events, through: after, hasMore }
 }
 
 function isWanted(caller: Caller, types: readonly EventType[] | undefined, event: StreamEvent): boolean {

@@ -45,8 +45,10 @@ export interface MissedEvent {
 
 export interface Page {
   readonly events: readonly MissedEvent[]
-  /** Everything up to this position was looked at. */
+  /** Everything up to this position was looked at: a page that is full ends with its last event. */
   readonly through: bigint
+  /** Something that is wanted may follow up to the end that was asked for. */
+  readonly hasMore: boolean
 }
 
 /** Entries that were to be read have left the log because of their age. */
@@ -107,32 +109,31 @@ export class LogReader {
   async #read(wanted: Wanted): Promise<Page> {
     const { organizationId, scopes, after } = wanted
     const heads = await headsAfter(this.#db, { organizationId, ...idsOf(scopes) }, wanted, PAGE_EVENTS)
-    const { chosen, through } = choose(wanted, heads.events, heads.through)
+    const { chosen, ...reached } = choose(wanted, heads.events, heads.through)
     const documents = chosen.length === 0 ? [] : await documentsAt(this.#db, chosen)
     // Read last: what had not been swept by now was there when it was read.
     if ((await this.extent()).through > after) throw new SweptError('events were swept before they were read')
-    return { events: documents.map(({ position, payload }) => ({ position: BigInt(position), payload })), through }
+    return { events: documents.map(({ position, payload }) => ({ position: BigInt(position), payload })), ...reached }
   }
 }
 
 /** Those that are wanted and fit on the page, and how far the page reaches. */
 function choose(
-  { matches, limit = PAGE_EVENTS, bytes: room = PAGE_BYTES }: Wanted,
+  { matches, through: end, limit = PAGE_EVENTS, bytes: room = PAGE_BYTES }: Wanted,
   heads: readonly EventHead[],
-  through: bigint,
-): { chosen: string[]; through: bigint } {
+  lookedThrough: bigint,
+): { chosen: string[] } & Pick<Page, 'through' | 'hasMore'> {
   const chosen: string[] = []
   let size = 0
-  let passed: bigint | undefined
+  let last = 0n
   for (const head of heads) {
     const position = BigInt(head.position)
-    if (matches(streamEventOf(head), position)) {
-      const isFull = chosen.length >= limit || (chosen.length > 0 && size + head.bytes > room)
-      if (isFull && passed !== undefined) return { chosen, through: passed }
-      chosen.push(head.position)
-      size += head.bytes
-    }
-    passed = position
+    if (!matches(streamEventOf(head), position)) continue
+    const isFull = chosen.length >= limit || (chosen.length > 0 && size + head.bytes > room)
+    if (isFull) return { chosen, through: last, hasMore: true }
+    chosen.push(head.position)
+    size += head.bytes
+    last = position
   }
-  return { chosen, through }
+  return { chosen, through: chosen.length >= limit ? last : lookedThrough, hasMore: lookedThrough < end }
 }

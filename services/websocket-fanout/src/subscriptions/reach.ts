@@ -1,15 +1,11 @@
 import type { Caller } from '@restante/contracts/access'
-import { keyOf } from './subscriptions.ts'
+import { keyOf, scopeOf } from './subscriptions.ts'
 
-/** Scopes of subscriptions, in the form of `scopesOf`, where "all" is what the key of the caller reaches. */
-export function reachOf({ credential, pod_id: podId = '', inbox }: Caller, scopes: readonly string[]): string[] {
+/** Scopes of subscriptions, in the form of `scopesOf`, where "all" is the scope of the caller's request. */
+export function reachOf(caller: Caller, scopes: readonly string[]): string[] {
   const all = keyOf({ kind: 'all' })
-  const reach = {
-    organization: all,
-    pod: keyOf({ kind: 'pod', podId }),
-    inbox: keyOf({ kind: 'inbox', inboxUid: inbox?.uid ?? '' }),
-  }
-  return [...new Set(scopes.map((scope) => (scope === all ? reach[credential.tier] : scope)))]
+  const own = keyOf(scopeOf(caller))
+  return [...new Set(scopes.map((scope) => (scope === all ? own : scope)))]
 }
 
 /** The ids that scopes of one organization name, for a query. */

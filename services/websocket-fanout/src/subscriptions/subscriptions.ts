@@ -8,7 +8,7 @@ import {
 import { LIMITS } from '@restante/contracts/vocabulary'
 import { ApiError } from '@restante/service/errors'
 
-/** One thing a subscription covers: the whole scope of the key, one pod, or one inbox. */
+/** One thing a subscription covers: the whole scope of the request, one pod, or one inbox. */
 export type Scope =
   | { readonly kind: 'all' }
   | { readonly kind: 'pod'; readonly podId: string }
@@ -58,15 +58,26 @@ export function keyOf(scope: Scope): string {
   }
 }
 
-/** Whether the scope of a caller's key holds an event: no subscription reaches beyond it. */
-export function reaches({ credential, pod_id, inbox }: Caller, event: StreamEvent): boolean {
-  switch (credential.tier) {
-    case 'organization':
+/**
+ * The effective scope of a request: the inbox or pod that its path names, and otherwise what its key reaches. The path of
+ * a stream names none. A key of an inbox or pod never has more than that, even if its caller lacked the id.
+ */
+export function scopeOf({ credential: { tier }, pod_id, inbox }: Caller): Scope {
+  if (inbox !== undefined || tier === 'inbox') return { kind: 'inbox', inboxUid: inbox?.uid ?? '' }
+  if (pod_id !== undefined || tier === 'pod') return { kind: 'pod', podId: pod_id ?? '' }
+  return { kind: 'all' }
+}
+
+/** Whether the scope of a request holds an event: no subscription or poll reaches beyond it. */
+export function reaches(caller: Caller, event: StreamEvent): boolean {
+  const scope = scopeOf(caller)
+  switch (scope.kind) {
+    case 'all':
       return true
     case 'pod':
-      return event.podId === pod_id
+      return event.podId === scope.podId
     case 'inbox':
-      return event.inboxUid === inbox?.uid
+      return event.inboxUid === scope.inboxUid
   }
 }
 

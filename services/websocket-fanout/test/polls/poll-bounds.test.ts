@@ -5,6 +5,7 @@ import { callerHeaders, deliveredEvent, GATEWAY_KEYS, GatewayProcess, receivedEv
 import { deleteEntriesBefore } from '../../src/log/sweeper.ts'
 import { LogReader } from '../../src/replay/reader.ts'
 import { callerWith, startFanout, type Tenant, type TestFanout } from '../fanout.ts'
+import { gaugeIs, type PollBody, waiting } from '../polling.ts'
 
 let fanout: TestFanout
 let tenant: Tenant
@@ -14,27 +15,17 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => fanout.stop(), 60_000)
 
-type Answer = Record<string, unknown> & { events: Record<string, unknown>[]; cursor: string }
-
-async function answerTo(url: string, headers: Record<string, string>): Promise<Answer> {
+async function answerTo(url: string, headers: Record<string, string>): Promise<PollBody> {
   const response = await fetch(url, { headers })
   const text = await response.text()
   if (!response.ok) throw new Error(`the poll was answered ${response.status}: ${text}`)
   return JSON.parse(text)
 }
 
-async function poll(query: Record<string, string>, url = fanout.gateway.url, id = randomUUID()): Promise<Answer> {
+async function poll(query: Record<string, string>, url = fanout.gateway.url, id = randomUUID()): Promise<PollBody> {
   const headers = { authorization: `Bearer ${tenant.key}`, 'x-request-id': id }
   return answerTo(`${url}/v0/stream/poll?${new URLSearchParams(query)}`, headers)
 }
-
-async function gaugeIs(name: string, expected: number, what: string): Promise<void> {
-  const { register } = await import('prom-client')
-  await waitFor(async () => (await register.getSingleMetric(name)?.get())?.values[0]?.value === expected, { what })
-}
-
-/** Waits until this instance has so many polls that wait. */
-const waiting = (count: number) => gaugeIs('restante_stream_polls', count, `${count} waiting polls`)
 
 // Events that a poll does not want, as copies of one that is in the log.
 const COPY = sql<unknown, [eventId: string, count: number]>(
@@ -77,7 +68,7 @@ describe('a poll that wants few of many events', () => {
     const wanted = receivedEvent(tenant.inbox)
     await fanout.publish(wanted)
     await stream.next((event) => event['event_id'] === wanted.id, { what: 'the end of the log' })
-    const answers: Answer[] = []
+    const answers: PollBody[] = []
     for (let next = cursor; answers.at(-1)?.events.length !== 1 && answers.length < 10; ) {
       const answer = await poll({ cursor: next, event_types: 'message.received' })
       answers.push(answer)

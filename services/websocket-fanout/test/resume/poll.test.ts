@@ -11,6 +11,7 @@ import {
 } from '@restante/testkit'
 import { deleteEntriesBefore } from '../../src/log/sweeper.ts'
 import { callerWith, startFanout, type Tenant, type TestFanout } from '../fanout.ts'
+import { type Answer, idsOf, poll as pollOf, waiting } from '../polling.ts'
 
 let fanout: TestFanout
 let tenant: Tenant
@@ -20,34 +21,10 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => fanout.stop(), 60_000)
 
-type PollBody = Record<string, unknown> & { events: Record<string, unknown>[]; cursor: string }
-
-interface Answer {
-  readonly status: number
-  readonly body: PollBody
-  readonly ms: number
-  readonly headers: Headers
-}
-
-async function poll(query: Record<string, string>, secret = tenant.key, url = fanout.gateway.url): Promise<Answer> {
-  const begun = performance.now()
-  const response = await fetch(`${url}/v0/stream/poll?${new URLSearchParams(query)}`, {
-    headers: { authorization: `Bearer ${secret}` },
-  })
-  const body: PollBody = JSON.parse(await response.text())
-  return { status: response.status, body, ms: performance.now() - begun, headers: response.headers }
-}
-
+const poll = (query: Record<string, string>, secret = tenant.key, url = fanout.gateway.url): Promise<Answer> =>
+  pollOf(fanout, { secret, url }, query)
 const cursorNow = async (secret = tenant.key) => (await poll({}, secret)).body.cursor
 const received = (count: number) => Array.from({ length: count }, () => receivedEvent(tenant.inbox))
-const idsOf = (events: readonly Record<string, unknown>[]) => events.map((event) => event['event_id'])
-
-/** Waits until this instance has so many polls that wait. */
-async function waiting(count: number): Promise<void> {
-  const metrics = await import('prom-client')
-  const polls = metrics.register.getSingleMetric('restante_stream_polls')
-  await waitFor(async () => (await polls?.get())?.values[0]?.value === count, { what: `${count} waiting polls` })
-}
 
 describe('a poll', () => {
   it('without a cursor is answered at once with one, and no events', async () => {

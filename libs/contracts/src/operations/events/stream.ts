@@ -30,7 +30,7 @@ export const streamOperations = group({
     id: 'stream.poll',
     method: 'GET',
     path: '/stream/poll',
-    prefixes: ['organization'],
+    prefixes: ['organization', 'pod', 'inbox'],
     tiers: ['organization', 'pod', 'inbox'],
     permission: 'any',
     alsoNeeds: [
@@ -41,13 +41,14 @@ export const streamOperations = group({
       'calendar_event_read',
     ],
     service: 'websocket-fanout',
-    summary: 'Wait for events in the scope of the key, without a WebSocket; named event types need their permission',
+    summary:
+      'Wait for events of an organization, pod or inbox, without a WebSocket; named event types need their permission',
     waits: LIMITS.stream.pollWait * 1_000,
     errors: ['conflict'],
     query: z.object({
       cursor: queryText(LIMITS.stream.cursor).optional().meta({
         description:
-          'The `cursor` of the previous answer, or of a stream. Without one the answer is a cursor, at once.',
+          'The `cursor` of the previous answer, or of a stream, in the same scope. Without one the answer is a cursor, at once.',
       }),
       limit: pageQuery.limit,
       wait: queryInteger({ min: 0, max: LIMITS.stream.pollWait })
