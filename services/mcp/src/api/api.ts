@@ -4,6 +4,7 @@ import {
   type OperationId,
   operations,
   PREFIX,
+  type Replayed,
   type ResponseOf,
 } from '@restante/contracts/operations'
 import { UpstreamError } from '@restante/service/errors'
@@ -23,6 +24,9 @@ export interface ApiRequest {
   readonly query?: Readonly<Record<string, unknown>>
   readonly body?: unknown
 }
+
+/** The document of an answer. That it is replayed is said by its status alone. */
+export type DocumentOf<Id extends OperationId> = Exclude<ResponseOf<Id>, Replayed<unknown>>
 
 export interface ApiOptions {
   readonly dispatcher: Dispatcher
@@ -48,7 +52,7 @@ export class Api {
   async call<Id extends OperationId>(
     id: Id,
     { inboxId, params = {}, query = {}, body }: ApiRequest,
-  ): Promise<ResponseOf<Id>> {
+  ): Promise<DocumentOf<Id>> {
     const operation: OperationDefinition = operations[id]
     const prefix = inboxId === undefined ? PREFIX.organization : PREFIX.inbox
     const path = filled(`${prefix}${operation.path}`, {
@@ -59,8 +63,8 @@ export class Api {
       timeoutMs: TIMEOUT_MS + (operation.waits ?? 0),
       body: operation.body === undefined ? undefined : JSON.stringify(body ?? {}),
     })
-    if (status === 204) return undefined as ResponseOf<Id>
-    return parsed(status, text) as ResponseOf<Id>
+    if (status === 204) return undefined as DocumentOf<Id>
+    return parsed(status, text) as DocumentOf<Id>
   }
 
   /** The text that a link of the API leads to, which is a public URL. @throws ApiFailure */
