@@ -1,11 +1,11 @@
 import path from 'node:path'
 import { root } from '@restante/local/settings.ts'
 import { missingPython } from '@restante/testkit'
-import { publicPackages, runPython } from '../python/program.ts'
-import { describeWith } from '../support/programs/programs.ts'
-import { useSystem } from '../support/suite.ts'
-import { FURTHER_TOOLS, PUBLIC_TOOLS } from './catalogue.ts'
-import { everyCall } from './every-call.ts'
+import { publicPackages, runPython } from '../../python/program.ts'
+import { describeWith } from '../../support/programs/programs.ts'
+import { useSystem } from '../../support/suite.ts'
+import { FURTHER_TOOLS, PUBLIC_TOOLS } from '../catalogue.ts'
+import { everyCall } from '../every-call.ts'
 
 /** The first run on a machine installs the packages. */
 const INSTALL_TIMEOUT = 180_000
