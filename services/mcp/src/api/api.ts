@@ -4,6 +4,7 @@ import {
   type OperationId,
   operations,
   PREFIX,
+  type Replayed,
   type ResponseOf,
 } from '@restante/contracts/operations'
 import { UpstreamError } from '@restante/service/errors'
@@ -25,6 +26,9 @@ export interface ApiRequest {
   /** Ends a request that waits on purpose before its answer. */
   readonly until?: AbortSignal
 }
+
+/** The document of an answer. That it is replayed is said by its status alone. */
+export type DocumentOf<Id extends OperationId> = Exclude<ResponseOf<Id>, Replayed<unknown>>
 
 export interface ApiOptions {
   readonly dispatcher: Dispatcher
@@ -56,7 +60,7 @@ export class Api {
   async call<Id extends OperationId>(
     id: Id,
     { inboxId, params = {}, query = {}, body, until }: ApiRequest,
-  ): Promise<ResponseOf<Id>> {
+  ): Promise<DocumentOf<Id>> {
     const operation: OperationDefinition = operations[id]
     const prefix = inboxId === undefined ? PREFIX.organization : PREFIX.inbox
     const path = filled(`${prefix}${operation.path}`, {
@@ -68,8 +72,8 @@ export class Api {
       body: operation.body === undefined ? undefined : JSON.stringify(body ?? {}),
       until,
     })
-    if (status === 204) return undefined as ResponseOf<Id>
-    return parsed(status, text) as ResponseOf<Id>
+    if (status === 204) return undefined as DocumentOf<Id>
+    return parsed(status, text) as DocumentOf<Id>
   }
 
   /** The text that a link of the API leads to, which is a public URL. @throws ApiFailure */

@@ -2,8 +2,8 @@ import type { OperationId } from '@restante/contracts/operations'
 import { ApiError } from '@restante/service/errors'
 import { z } from 'zod'
 import type { Answer } from '../answers/answer.ts'
-import { camelCase } from '../answers/document.ts'
 import type { Api } from '../api/api.ts'
+import { asArguments } from './wire.ts'
 
 export interface Context {
   /** The API as the caller. */
@@ -68,13 +68,11 @@ export function defineTool<Input extends z.ZodObject>(definition: Definition<Inp
   }
 }
 
-/** Names in snake_case are understood too, and null is absent. */
 function argumentsOf<Input extends z.ZodObject>(
   input: Input,
   given: Readonly<Record<string, unknown>>,
 ): z.output<Input> {
-  const present = Object.entries(given).filter(([, value]) => value !== null)
-  const result = input.safeParse(Object.fromEntries(present.map(([name, value]) => [camelCase(name), value])))
+  const result = input.safeParse(asArguments(given))
   if (result.success) return result.data
   const errors = result.error.issues.map(({ path, message }) => ({ path: path.map(asPathPart), message }))
   const [first] = errors
