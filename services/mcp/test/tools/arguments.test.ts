@@ -32,10 +32,13 @@ const tool = defineTool({
   needs: ['inboxes.list'],
   run: async (_context, args) => plain('', args),
 })
-const given = async (args: Record<string, unknown>) => (await tool.call({ api }, args)).structured
+const given = async (args: Record<string, unknown>) =>
+  (await tool.call({ api, stopping: new AbortController().signal }, args)).structured
 
 async function refusalOf(args: Record<string, unknown>): Promise<ApiError> {
-  const error: unknown = await tool.call({ api }, args).catch((refused: unknown) => refused)
+  const error: unknown = await tool
+    .call({ api, stopping: new AbortController().signal }, args)
+    .catch((refused: unknown) => refused)
   if (!(error instanceof ApiError)) throw new Error('the arguments were taken')
   return error
 }
