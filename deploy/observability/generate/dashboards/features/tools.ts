@@ -1,6 +1,6 @@
-import { dashboard } from '../frame.ts'
-import { graph, tile } from '../panels.ts'
-import { perSecond, quantile, share, total } from '../queries.ts'
+import { dashboard } from '../../frame.ts'
+import { graph, tile } from '../../panels.ts'
+import { perSecond, quantile, share, total } from '../../queries.ts'
 
 const CALLS = 'restante_tool_calls_total'
 const DURATION = 'restante_tool_call_duration_seconds'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { EXIT, execute } from '../../src/admin/program.ts'
-import { PUBLIC_URL, startGateway, type TestGateway } from '../gateway.ts'
-import { storesOf } from './stores.ts'
+import { EXIT, execute } from '../../../src/admin/program.ts'
+import { PUBLIC_URL, startGateway, type TestGateway } from '../../gateway.ts'
+import { storesOf } from '../stores.ts'
 
 const READING = ['calendar_event_read', 'calendar_read', 'draft_read', 'inbox_read', 'message_read']
 

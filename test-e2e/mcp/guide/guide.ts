@@ -6,9 +6,9 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { root } from '@restante/local/settings.ts'
 import { operate } from '@restante/testkit'
 import { z } from 'zod'
-import { type Example, examplesIn } from '../support/fenced.ts'
-import type { Suite } from '../support/suite.ts'
-import { newUsername } from '../support/tenants.ts'
+import { type Example, examplesIn } from '../../support/fenced.ts'
+import type { Suite } from '../../support/suite.ts'
+import { newUsername } from '../../support/tenants.ts'
 
 const GUIDE = 'docs/guide-mcp.md'
 /** How programs write that a value of the environment, or one that they ask for, is to be put in. */
