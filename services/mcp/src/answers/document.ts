@@ -2,8 +2,8 @@ import { shownLine, shownText } from '../untrusted/index.ts'
 
 /** What a model does not get: HTML may hide text from people, and raw header fields are of no use to it. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['html', 'extracted_html', 'headers', 'references'])
-/** Members whose names are data, not ours. */
-const MAPS: ReadonlySet<string> = new Set(['metadata'])
+/** Members, in arguments and documents alike, whose names are data, not ours. */
+export const MAPS: ReadonlySet<string> = new Set(['metadata'])
 /** Members by which something is found again, so they are never shortened. */
 const GIVEN_BACK = /(_ids?|_url|_token|^in_reply_to|^cursor)$/
 /**

@@ -4,6 +4,7 @@ import {
   type OperationId,
   operations,
   PREFIX,
+  type Replayed,
   type ResponseOf,
 } from '@restante/contracts/operations'
 import { ApiError, UpstreamError } from '@restante/service/errors'
@@ -25,7 +26,12 @@ export interface ApiRequest {
   readonly params?: Readonly<Record<string, string>>
   readonly query?: Readonly<Record<string, unknown>>
   readonly body?: unknown
+  /** Ends a request that waits on purpose before its answer. */
+  readonly until?: AbortSignal
 }
+
+/** The document of an answer. That it is replayed is said by its status alone. */
+export type DocumentOf<Id extends OperationId> = Exclude<ResponseOf<Id>, Replayed<unknown>>
 
 export interface ApiOptions {
   readonly dispatcher: Dispatcher
@@ -41,6 +47,12 @@ export interface ApiOptions {
   readonly count: (bytes: number) => void
 }
 
+interface RequestOptions {
+  readonly timeoutMs: number
+  readonly body?: string | undefined
+  readonly until?: AbortSignal | undefined
+}
+
 /** The public API, as one caller. Every check is made there: scope, permissions, limits. */
 export class Api {
   readonly #options: ApiOptions
@@ -49,11 +61,11 @@ export class Api {
     this.#options = options
   }
 
-  /** @throws ApiFailure when the API refuses the request. */
+  /** @throws ApiFailure when the API refuses the request, UpstreamError when there is no answer. */
   async call<Id extends OperationId>(
     id: Id,
-    { inboxId, params = {}, query = {}, body }: ApiRequest,
-  ): Promise<ResponseOf<Id>> {
+    { inboxId, params = {}, query = {}, body, until }: ApiRequest,
+  ): Promise<DocumentOf<Id>> {
     const operation: OperationDefinition = operations[id]
     const prefix = inboxId === undefined ? PREFIX.organization : PREFIX.inbox
     const path = filled(`${prefix}${operation.path}`, {
@@ -63,9 +75,10 @@ export class Api {
     const { status, text } = await this.#request(operation.method, `${path}${search(query)}`, {
       timeoutMs: TIMEOUT_MS + (operation.waits ?? 0),
       body: operation.body === undefined ? undefined : JSON.stringify(body ?? {}),
+      until,
     })
-    if (status === 204) return undefined as ResponseOf<Id>
-    return parsed(status, text) as ResponseOf<Id>
+    if (status === 204) return undefined as DocumentOf<Id>
+    return parsed(status, text) as DocumentOf<Id>
   }
 
   /** The text that a link of the API leads to, which is a public URL. @throws ApiFailure */
@@ -79,7 +92,7 @@ export class Api {
   async #request(
     method: OperationDefinition['method'],
     path: string,
-    { timeoutMs, body }: { readonly timeoutMs: number; readonly body?: string | undefined },
+    { timeoutMs, body, until }: RequestOptions,
   ): Promise<{ readonly status: number; readonly text: string }> {
     const { dispatcher, url, authorization, requestId, signal, count } = this.#options
     const base = new URL(url)
@@ -93,7 +106,7 @@ export class Api {
         method,
         headers,
         body: body ?? null,
-        signal,
+        signal: until === undefined ? signal : AbortSignal.any([signal, until]),
         headersTimeout: timeoutMs,
       })
       return { status: answer.statusCode, text: await textOf(answer.body, count) }

@@ -18,6 +18,8 @@ export interface EndpointOptions {
   readonly api: Pick<ApiOptions, 'dispatcher' | 'url'>
   readonly reader: BodyReader
   readonly docsUrl: string
+  /** Aborted when this instance shuts down. */
+  readonly stopping: AbortSignal
   readonly log: Logger
 }
 
@@ -52,7 +54,7 @@ export class Endpoint {
 
   async #answer(exchange: Exchange, caller: Caller, count: (bytes: number) => void): Promise<void> {
     const { request, response, requestId, signal, facts } = exchange
-    const { gateway, api, reader, docsUrl } = this.#options
+    const { gateway, api, reader, docsUrl, stopping } = this.#options
     const message = await received(exchange, count)
     if (message === undefined) {
       return sendJson(response, 400, { jsonrpc: '2.0', id: null, error: { code: PARSE_ERROR, message: 'Parse error' } })
@@ -70,6 +72,7 @@ export class Endpoint {
       peer: headerOf(exchange, 'x-restante-peer'),
       docsUrl,
       signal,
+      stopping,
       facts,
       log: exchange.log,
     })

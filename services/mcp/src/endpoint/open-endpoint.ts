@@ -1,4 +1,3 @@
-import { MCP_ENDPOINT } from '@restante/contracts/operations'
 import type { Frame } from '@restante/kit'
 import { Agent } from 'undici'
 import type { Config } from '../config.ts'
@@ -16,13 +15,17 @@ export function openEndpoint(frame: Frame<'mcp', 'gateway'>, config: Config): vo
   frame.use({ name: 'client of the API', stage: 'base', stop: () => dispatcher.close() })
   const reader = createBodyReader()
   frame.use({ name: 'body reader', stage: 'base', stop: () => reader.close() })
+  const stopping = new AbortController()
+  // The first to stop: calls that wait are answered at once, long before the grace period is over.
+  frame.use({ name: 'waiting calls', stage: 'sessions', stop: async () => stopping.abort() })
   const endpoint = new Endpoint({
     gateway: frame.peer('gateway'),
     callerKey: config.callerKey,
     api: { dispatcher, url: config.apiUrl },
     reader,
     docsUrl: config.docsUrl,
+    stopping: stopping.signal,
     log: frame.log,
   })
-  frame.listen({ handle: endpoint.handle, drainMs: (MCP_ENDPOINT.waits ?? 0) + 1_000 })
+  frame.listen({ handle: endpoint.handle })
 }

@@ -16,7 +16,7 @@ import type { Exchange, ServiceClient } from '@restante/service/http'
 import type { Logger } from '@restante/service/telemetry'
 import { Counter, Histogram } from 'prom-client'
 import type { Api } from '../api/api.ts'
-import { describedTools, findTool } from '../tools/catalogue.ts'
+import { describedTools, findTool, TOOLS } from '../tools/catalogue.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { BodyReader } from '../untrusted/index.ts'
 import { INSTRUCTIONS } from './instructions.ts'
@@ -27,6 +27,9 @@ const callsTotal = new Counter({
   help: 'Calls of tools by outcome: ok, aborted by the client, or the code of the error',
   labelNames: ['tool', 'outcome'],
 })
+// Counters that an alert watches begin at 0 (decision 83).
+for (const { name } of TOOLS)
+  for (const outcome of ['ok', 'internal_error', 'service_unavailable']) callsTotal.inc({ tool: name, outcome }, 0)
 const callSeconds = new Histogram({
   name: 'restante_tool_call_duration_seconds',
   help: 'Time that calls of tools take, waiting on purpose included',
@@ -47,6 +50,8 @@ export interface ToolServerOptions {
   readonly docsUrl: string
   /** Aborted when the client has gone. */
   readonly signal: AbortSignal
+  /** Aborted when this instance shuts down. */
+  readonly stopping: AbortSignal
   readonly facts: Exchange['facts']
   readonly log: Logger
 }
@@ -91,10 +96,10 @@ export class ToolServer {
 
   /** Whether the key may use the tool is decided by the API, as is everything else. */
   async #outcomeOf(tool: Tool, given: Readonly<Record<string, unknown>>) {
-    const { api, reader, docsUrl, signal, log } = this.#options
+    const { api, reader, docsUrl, stopping, signal, log } = this.#options
     try {
       await this.#admit()
-      return { result: succeeded(await tool.call({ api, reader }, given)), outcome: 'ok' }
+      return { result: succeeded(await tool.call({ api, reader, stopping }, given)), outcome: 'ok' }
     } catch (error) {
       // Nobody reads the answer, and what failed because the client has gone is no fault of ours.
       if (signal.aborted) return { result: failed(error, docsUrl).result, outcome: 'aborted' }

@@ -76,7 +76,7 @@ export const calendarTools: readonly Tool[] = [
     output: calendarEvent,
     needs: ['calendarEvents.create'],
     run: async ({ api }, { inboxId: inbox, ...body }) =>
-      shown(await api.call('calendarEvents.create', { inboxId: inbox, body: onWire(body) })),
+      changed(await api.call('calendarEvents.create', { inboxId: inbox, body: onWire(body) })),
   }),
   defineTool({
     name: 'update_calendar_event',
@@ -88,7 +88,7 @@ export const calendarTools: readonly Tool[] = [
     output: calendarEvent,
     needs: ['calendarEvents.update'],
     run: async ({ api }, { inboxId: inbox, eventId: id, mode: which, ...body }) =>
-      shown(
+      changed(
         await api.call('calendarEvents.update', {
           inboxId: inbox,
           params: { event_id: id },
@@ -126,7 +126,7 @@ export const calendarTools: readonly Tool[] = [
     output: calendarEvent,
     needs: ['calendarEvents.respond'],
     run: async ({ api }, { inboxId: inbox, eventId: id, ...body }) =>
-      shown(
+      changed(
         await api.call('calendarEvents.respond', {
           inboxId: inbox,
           params: { event_id: id },
@@ -149,6 +149,10 @@ export const calendarTools: readonly Tool[] = [
     },
   }),
 ]
+
+function changed({ event }: { readonly event: object }) {
+  return shown(event)
+}
 
 function shown(document: object) {
   return quoted('The event:', modelDocument(document))

@@ -5,12 +5,15 @@ import type { Answer } from '../answers/answer.ts'
 import { camelCase } from '../answers/document.ts'
 import type { Api } from '../api/api.ts'
 import type { BodyReader } from '../untrusted/index.ts'
+import { asArguments } from './wire.ts'
 
 export interface Context {
   /** The API as the caller. */
   readonly api: Api
   /** Reads the bodies of messages. */
   readonly reader: BodyReader
+  /** Aborted when this instance shuts down: a call that waits on purpose is then answered with what it has. */
+  readonly stopping: AbortSignal
 }
 
 interface Hints {
@@ -86,13 +89,11 @@ function refuseOthers({ shape }: z.ZodObject, given: Readonly<Record<string, unk
   })
 }
 
-/** Names in snake_case are understood too, and null is absent. */
 function argumentsOf<Input extends z.ZodObject>(
   input: Input,
   given: Readonly<Record<string, unknown>>,
 ): z.output<Input> {
-  const present = Object.entries(given).filter(([, value]) => value !== null)
-  const result = input.safeParse(Object.fromEntries(present.map(([name, value]) => [camelCase(name), value])))
+  const result = input.safeParse(asArguments(given))
   if (result.success) return result.data
   const errors = result.error.issues.map(({ path, message }) => ({ path: path.map(asPathPart), message }))
   const [first] = errors

@@ -1,6 +1,8 @@
 import type { EventType } from '@restante/contracts/access'
 import type { ResponseOf } from '@restante/contracts/operations'
 import { LIMITS, TOOL_LIMITS } from '@restante/contracts/vocabulary'
+import { UpstreamError } from '@restante/service/errors'
+import { Gauge } from 'prom-client'
 import { z } from 'zod'
 import { quoted } from '../answers/answer.ts'
 import type { Api } from '../api/api.ts'
@@ -8,7 +10,7 @@ import { ApiFailure } from '../api/failure.ts'
 import { withBody } from './bodies.ts'
 import { DATA_NOTICE, inboxId, included, maxChars } from './inputs.ts'
 import { waited } from './outputs.ts'
-import { defineTool } from './tool.ts'
+import { type Context, defineTool } from './tool.ts'
 import { type IncludeFlags, isLeftOut } from './visibility.ts'
 
 /** Events that one request looks through, where not every message is wanted. */
@@ -17,6 +19,11 @@ const BATCH = 20
 const SEARCH_MS = 10_000
 /** A poll that ends so much earlier than it was asked to was ended by a shutdown, in milliseconds. */
 const EARLY_MS = 1_000
+
+const waitingCalls = new Gauge({
+  name: 'restante_tool_calls_waiting',
+  help: 'Calls of wait_for_message that wait in this instance',
+})
 
 export const waitForMessage = defineTool({
   name: 'wait_for_message',
@@ -42,15 +49,16 @@ export const waitForMessage = defineTool({
   }),
   output: waited,
   needs: ['stream.poll', 'messages.get'],
-  run: async ({ api, reader }, { inboxId: inbox, after, waitSeconds, threadId, from, maxChars: most, ...flags }) => {
-    const wait = new Wait(api, { inbox, threadId, from, flags, deadline: performance.now() + waitSeconds * 1_000 })
-    const { message, cursor, isUnfinished } = await wait.from(after)
+  run: async (context, { inboxId: inbox, after, waitSeconds, threadId, from, maxChars: most, ...flags }) => {
+    const wait = new Wait(context, { inbox, threadId, from, flags, deadline: performance.now() + waitSeconds * 1_000 })
+    waitingCalls.inc()
+    const { message, cursor, isUnfinished } = await wait.from(after).finally(() => waitingCalls.dec())
     const next = `To wait for the next message, call again with after ${JSON.stringify(cursor)}.`
     if (message === undefined) {
       const text = isUnfinished ? UNFINISHED : 'Nothing yet.'
       return { structured: { messages: [], cursor }, text: `${text} ${next}` }
     }
-    const document = { messages: [await withBody(reader, message, { maxChars: most })], cursor }
+    const document = { messages: [await withBody(context.reader, message, { maxChars: most })], cursor }
     return quoted('A message has come:', document, [next])
   },
 })
@@ -86,11 +94,13 @@ type PolledEvent = Poll['events'][number]
 /** One wait for a message, on the log of events, which is also read where no one waits (events 6). */
 class Wait {
   readonly #api: Api
+  readonly #stopping: AbortSignal
   readonly #wanted: Wanted
   readonly #types: readonly EventType[]
 
-  constructor(api: Api, wanted: Wanted) {
+  constructor({ api, stopping }: Context, wanted: Wanted) {
     this.#api = api
+    this.#stopping = stopping
     this.#wanted = wanted
     this.#types = typesFor(wanted.flags)
   }
@@ -102,7 +112,9 @@ class Wait {
     for (;;) {
       const asked = this.#remainingSeconds()
       const began = performance.now()
-      const batch = await this.#poll({ cursor, wait: asked, limit: this.#isFiltered ? BATCH : 1 })
+      const batch = await this.#batchAfter(cursor, asked)
+      // Nothing is lost: what comes after the cursor is left to the next call, which another instance answers.
+      if (batch === undefined) return { cursor }
       const event = batch.events.find((each) => this.#isWanted(each))
       if (event !== undefined) {
         const after = await this.#cursorAfter(cursor, batch, event)
@@ -120,6 +132,17 @@ class Wait {
       if (batch.has_more) return { cursor, isUnfinished: true }
       const wasEnded = performance.now() - began < asked * 1_000 - EARLY_MS
       if (this.#remainingSeconds() === 0 || (wasEnded && batch.events.length === 0)) return { cursor }
+    }
+  }
+
+  /** The next events, as soon as there are any; undefined: this instance shuts down. */
+  async #batchAfter(cursor: string, wait: number): Promise<Poll | undefined> {
+    if (this.#stopping.aborted) return undefined
+    try {
+      return await this.#poll({ cursor, wait, limit: this.#isFiltered ? BATCH : 1 }, this.#stopping)
+    } catch (error) {
+      if (this.#stopping.aborted && error instanceof UpstreamError) return undefined
+      throw error
     }
   }
 
@@ -155,10 +178,15 @@ class Wait {
     }
   }
 
-  #poll(query: { readonly cursor?: string; readonly limit?: number; readonly wait?: number }): Promise<Poll> {
+  /** @param until ends the poll before its time. */
+  #poll(
+    query: { readonly cursor?: string; readonly limit?: number; readonly wait?: number },
+    until?: AbortSignal,
+  ): Promise<Poll> {
     return this.#api.call('stream.poll', {
       inboxId: this.#wanted.inbox,
       query: { ...query, event_types: this.#types },
+      ...(until && { until }),
     })
   }
 

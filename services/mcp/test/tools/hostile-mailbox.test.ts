@@ -16,6 +16,7 @@ afterEach(async () => {
   await scripted.close()
 })
 
+const { signal: stopping } = new AbortController()
 const inboxId = 'a@b.example'
 
 describe('wait_for_message', () => {
@@ -32,7 +33,7 @@ describe('wait_for_message', () => {
       return { events: [received(++polls)], cursor: `cursor-${polls}`, has_more: true }
     })
     const wait = { inboxId, after: 'cursor-0', waitSeconds: 0, from: 'boss@bank.example' }
-    const { structured, text } = await waitForMessage.call({ api: scripted.api, reader }, wait)
+    const { structured, text } = await waitForMessage.call({ api: scripted.api, reader, stopping }, wait)
     expect(structured).toEqual({ messages: [], cursor: 'cursor-4' })
     expect(text).toContain('not all that have come are looked through')
   })
@@ -46,7 +47,7 @@ describe('wait_for_message', () => {
       return { events: [received(++polls)], cursor: `cursor-${polls}`, has_more: true }
     })
     const wait = { inboxId, after: 'cursor-0', waitSeconds: 0 }
-    const { structured } = await waitForMessage.call({ api: scripted.api, reader }, wait)
+    const { structured } = await waitForMessage.call({ api: scripted.api, reader, stopping }, wait)
     expect(structured).toEqual({ messages: [], cursor: 'cursor-4' })
   })
 })
@@ -54,7 +55,7 @@ describe('wait_for_message', () => {
 describe('get_thread', () => {
   const getThread = async (args: object) => {
     const tool = threadTools.find(({ name }) => name === 'get_thread')
-    return tool?.call({ api: scripted.api, reader }, { inboxId, threadId: 't', ...args })
+    return tool?.call({ api: scripted.api, reader, stopping }, { inboxId, threadId: 't', ...args })
   }
   const message = (from: string, labels: readonly string[], text: string) => ({
     message_id: `<${from}>`,

@@ -4,6 +4,7 @@ import { type ScriptedApi, scriptedApi } from '../support/scripted-api.ts'
 
 describe('an argument that a tool does not have', () => {
   const requests: string[] = []
+  const { signal: stopping } = new AbortController()
   let scripted: ScriptedApi
   let reader: BodyReader
 
@@ -21,7 +22,7 @@ describe('an argument that a tool does not have', () => {
   })
 
   const call = (name: string, args: Record<string, unknown>) =>
-    findTool(name)?.call({ api: scripted.api, reader }, { inboxId: 'a@b.example', ...args })
+    findTool(name)?.call({ api: scripted.api, reader, stopping }, { inboxId: 'a@b.example', ...args })
 
   it.each([
     ['send_message', { to: ['b@b.example'], sendAt: '2030-01-01T00:00:00Z' }, 'sendAt'],

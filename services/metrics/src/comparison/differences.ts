@@ -1,4 +1,5 @@
 import { type Queryable, sql } from '@restante/service/database'
+import { SUM_OF_ROW } from '../series/add.ts'
 import { codeOf, DAY_MS, dayOf, TIER_CODES } from '../series/series.ts'
 import type { Amounts, OwnerRange, StoredInbox } from './owners.ts'
 
@@ -49,7 +50,7 @@ select scope_id, series, sum(value)::float8 as total, bool_or(moving) as moving
   from (select scope_id, series, total as value, false as moving from totals
          where scope_id = any($1::uuid[]) and tier = ${TIER_CODES.inbox} and series = any($2::smallint[])
         union all
-        select scope_id, series, coalesce(sums[cardinality(sums)], cardinality(times)), false from rows
+        select scope_id, series, ${SUM_OF_ROW}, false from rows
         union all
         select scope_id, series, case when at > $5::bigint then -value else 0 end, at <= $5::bigint from recent) as parts
  group by scope_id, series`)

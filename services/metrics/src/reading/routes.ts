@@ -13,6 +13,7 @@ import type { Scope } from '../series/series.ts'
 import { countByPeriod, listEvents } from './events.ts'
 import { firstOf, rangeOf, requireFewPeriods, requireKept } from './range.ts'
 import { ratesAt } from './rates.ts'
+import { timestamp } from './timestamp.ts'
 import { usageAt } from './usage.ts'
 
 type Reading = Pick<
@@ -82,10 +83,6 @@ async function ratesOf(db: Queryable, caller: Caller, query: MetricRatesQuery) {
       ...rated,
     })),
   )
-}
-
-function timestamp(at: number): string {
-  return new Date(at).toISOString()
 }
 
 /** Every type that was asked for is a member, so that a program that loops over them needs no checks. */

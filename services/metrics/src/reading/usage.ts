@@ -1,7 +1,8 @@
 import type { UsageType } from '@restante/contracts/vocabulary'
 import type { Queryable } from '@restante/service/database'
-import { periodSums, totalsBefore } from '../series/read.ts'
+import { inHalves, probe } from '../series/read.ts'
 import type { Scope } from '../series/series.ts'
+import { sumsBefore } from '../series/sums.ts'
 import { pointsOf, type Range } from './range.ts'
 
 /** A running total at a moment. */
@@ -16,19 +17,16 @@ export async function usageAt(
   { scope, types, range, period }: { scope: Scope; types: readonly UsageType[]; range: Range; period: number },
 ): Promise<Map<UsageType, Measured[]>> {
   const points = pointsOf(range, period)
+  const last = points.length - 1
   // A total at a moment is the sum of all before the millisecond after it.
   const from = range.from + 1
-  const grid = { from, to: from + points.length * period, period }
-  const [totals, sums] = await Promise.all([totalsBefore(on, scope, types, from), periodSums(on, scope, types, grid)])
+  const spans = types.map((series) => ({ series, first: 0, last }))
+  const grid = { from, to: from + last * period, period, sinceEver: true }
+  const found = await inHalves(spans, (half) => probe(on, scope, half, grid))
   return new Map(
     types.map((type) => {
-      const grown = new Map(sums.get(type)?.map(({ index, sum }) => [index, sum]))
-      let value = totals.get(type) ?? 0
-      const measured = points.map((at, index) => {
-        if (index > 0) value += grown.get(index - 1) ?? 0
-        return { at, value }
-      })
-      return [type, measured]
+      const totals = sumsBefore(found.get(type), points.length)
+      return [type, points.map((at, index) => ({ at, value: totals[index] ?? 0 }))]
     }),
   )
 }

@@ -2,7 +2,7 @@ import { type Database, sql } from '@restante/service/database'
 import { POINTS_AS_ROWS } from '../series/add.ts'
 import { excludeSettling } from '../series/delete.ts'
 import { EVENT_SERIES } from '../series/series.ts'
-import { mostPoints } from '../series/settle.ts'
+import { divided } from '../series/settle.ts'
 
 /** Series and days that one transaction settles. */
 const BATCH = 500
@@ -29,18 +29,14 @@ with moved as (
    where (scope_id, tier, series, day) > ($1::uuid, $2::smallint, $3::smallint, $4::int)
      and (scope_id, tier, series, day) <= ($5::uuid, $6::smallint, $7::smallint, $8::int)
   returning scope_id, tier, series, day, times, sums),
-numbered as (
+points as (
   select scope_id, tier, series, day, point.ms,
-         case when sums = '{}' then 1 else sums[point.n] - coalesce(sums[point.n - 1], 0) end as value,
-         row_number() over (partition by scope_id, tier, series, day order by point.ms) as n
-    from moved cross join lateral unnest(times) with ordinality as point (ms, n)),
-divided as (
-  select *, (n - 1) / ${mostPoints('series', '$9')} as run from numbered),
-summed as (
-  select *, sum(value) over (partition by scope_id, tier, series, day, run order by n)::bigint as running from divided)
-insert into rebuilt (scope_id, tier, series, day, first_ms, last_ms, times, sums, settled)
-select scope_id, tier, series, day, ${POINTS_AS_ROWS}, true
-  from summed group by scope_id, tier, series, day, run`)
+         case when sums = '{}' then 1 else sums[point.n] - coalesce(sums[point.n - 1], 0) end as value
+    from moved cross join lateral unnest(times) with ordinality as point (ms, n)),${divided('$9')}
+insert into rebuilt (scope_id, tier, series, day, first_ms, last_ms, times, sums, before, settled)
+select scope_id, tier, series, day, ${POINTS_AS_ROWS}, min(total - running), true
+  from summed group by scope_id, tier, series, day, run
+ order by scope_id, tier, series, day, run`)
 
 const FIRST: Key = ['00000000-0000-0000-0000-000000000000', 0, 0, 0]
 

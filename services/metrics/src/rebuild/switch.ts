@@ -6,6 +6,7 @@ import {
   type LiveConsumer,
   rebuildConsumer,
 } from '../counting/running-rebuild.ts'
+import { SUM_OF_ROW } from '../series/add.ts'
 import { excludeSettling } from '../series/delete.ts'
 import { codeOf, USAGE_SERIES } from '../series/series.ts'
 import { createPartitions } from '../series/settle.ts'
@@ -29,12 +30,13 @@ scope_id > $2::uuid and scope_id <= $3::uuid and day >= $1::int
 const DELETE = ['arrivals', 'runs', 'totals'].map((table) =>
   sql<never, Slice>(`delete from ${table} where ${IN_SLICE}`),
 )
+// With their ids, which tell their order: that of what a statement inserts from a table is not.
 const INSERT_RUNS = sql<never, Slice>(`
-insert into runs (scope_id, tier, series, day, first_ms, last_ms, times, sums)
-select scope_id, tier, series, day, first_ms, last_ms, times, sums from rebuilt where settled and ${IN_SLICE}`)
+insert into runs (id, scope_id, tier, series, day, first_ms, last_ms, times, sums, before)
+select id, scope_id, tier, series, day, first_ms, last_ms, times, sums, before from rebuilt where settled and ${IN_SLICE}`)
 const INSERT_TOTALS = sql<never, [...Slice, usage: readonly number[]]>(`
 insert into totals (scope_id, tier, series, day, total)
-select scope_id, tier, series, day, sum(coalesce(sums[cardinality(sums)], cardinality(times)))
+select scope_id, tier, series, day, sum(${SUM_OF_ROW})
   from rebuilt where settled and series = any($6::smallint[]) and ${IN_SLICE} group by scope_id, tier, series, day`)
 const INSERT_ARRIVALS = sql<never, Slice>(`
 insert into arrivals (scope_id, tier, series, day, first_ms, last_ms, times, sums)

@@ -18,6 +18,9 @@ export const POINTS_AS_ROWS = `
        min(ms), max(ms), array_agg(ms order by ms, n),
        case when bool_and(value = 1) then '{}' else array_agg(running order by ms, n) end`
 
+/** The sum of the points of a row. */
+export const SUM_OF_ROW = 'coalesce(sums[cardinality(sums)], cardinality(times))'
+
 function insertInto(table: PointTable): Statement<never, Columns> {
   return sql(`
 insert into ${table} (scope_id, tier, series, day, first_ms, last_ms, times, sums)

@@ -6,8 +6,14 @@ import { arrivals, oldestArrival } from './telemetry.ts'
 
 const EVERY_MS = 30_000
 
+/** Rows among which the oldest point is looked for, those that wait longest. */
+const LOOKED_AT = 1_000
+
+// There may be millions, so they are not counted: PostgreSQL keeps their number, but for what is not committed for a second.
 const WAITING = sql<{ rows: number; oldest: number | null }>(`
-select count(*)::int as rows, min(day * ${DAY_MS}::bigint + first_ms)::float8 as oldest from arrivals`)
+select pg_stat_get_live_tuples('arrivals'::regclass)::float8 as rows,
+       (select min(day * ${DAY_MS}::bigint + first_ms)
+          from (select day, first_ms from arrivals order by id limit ${LOOKED_AT}) as longest)::float8 as oldest`)
 
 /** Measures how much waits to be settled. */
 export class ArrivalsGauge extends Periodic {

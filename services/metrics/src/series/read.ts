@@ -1,109 +1,197 @@
 import { type Queryable, sql } from '@restante/service/database'
+import { SUM_OF_ROW } from './add.ts'
 import { codeOf, DAY_MS, dayOf, type Scope, type SeriesName, TIER_CODES } from './series.ts'
+import { type Found, type PeriodSum, periodSumsOf, type Sums, sumsBefore, sumsOf } from './sums.ts'
 
-/** A range of time in equal periods, in milliseconds since 1970: from `from` on and before `to`. */
+/** A range of time in equal periods, in milliseconds since 1970: bound `n` is `n` periods after `from`, and none is after `to`. */
 export interface Grid {
   readonly from: number
   readonly to: number
   readonly period: number
 }
 
-/** The sum of the points of one period: period `index` begins `index` periods after `from`. */
-export interface PeriodSum {
-  readonly index: number
-  readonly sum: number
+/** What is asked of a series: sums of its points before the bounds of a grid from the first to the last given one. */
+export interface Span<Name extends SeriesName> {
+  readonly series: Name
+  readonly first: number
+  readonly last: number
 }
 
-type Range = [
+type Asked = [
   scopeId: string,
   tier: number,
   series: readonly number[],
-  firstDay: number,
-  lastDay: number,
+  firsts: readonly number[],
+  lasts: readonly number[],
   from: number,
   to: number,
+  period: number,
 ]
 
-// Runs and arrivals that have a point in the range, with the first and the last of its milliseconds that they can be about.
-const PARTS = `
-parts as not materialized (
-  select *, greatest(base + first_ms, $6::bigint) as low, least(base + last_ms, $7::bigint - 1) as high
-    from (select series, day * ${DAY_MS}::bigint as base, first_ms, last_ms, times, sums from runs
-           where scope_id = $1 and tier = $2::smallint and series = any($3::smallint[]) and day between $4::int and $5::int
-          union all
-          select series, day * ${DAY_MS}::bigint, first_ms, last_ms, times, sums from arrivals
-           where scope_id = $1 and tier = $2::smallint and series = any($3::smallint[]) and day between $4::int and $5::int) as stored
-   where base + first_ms < $7::bigint and base + last_ms >= $6::bigint)`
+/** The spans: `low` and `high` are the times of their ends. */
+const asked = (firstDay: string) => `
+asked as (
+  select *, ${firstDay} as first_day
+    from (select *, $6::bigint + first * $8::bigint as low, least($6::bigint + last * $8::bigint, $7::bigint) as high
+            from unnest($3::smallint[], $4::bigint[], $5::bigint[]) as given (series, first, last)) as spans)`
 
-/** The sum of the first `n` points of a part. */
-const summed = (n: string) => `case when sums = '{}' then ${n} else coalesce(sums[${n}], 0) end`
-/** How many points of a part are before a time in its day. The times are in order, so this is a binary search. */
-const before = (time: string) => `width_bucket((${time} - base - 1)::int, times)`
-const untilEnd = `case when index = last and base + last_ms < $7::bigint then cardinality(times)
-                       else ${before('least($6::bigint + (index + 1) * $8::bigint, $7::bigint)')} end`
-const untilBegin = `case when index = first and base + first_ms >= $6::bigint then 0
-                         else ${before('greatest($6::bigint + index * $8::bigint, base)')} end`
+/** The bound that follows a time, which may be before the span. */
+const boundAfter = (time: string) =>
+  `case when ${time} < low then first else (${time} - $6::bigint) / $8::bigint + 1 end`
+const timeOfBound = (bound: string) => `least($6::bigint + ${bound} * $8::bigint, $7::bigint)`
+/** The sum of the points of a row before a time of its day, in milliseconds: the times are in order, so this is a binary search. */
+const summedBefore = (ms: string) => `
+case when sums = '{}' then width_bucket(${ms} - 1, times) else coalesce(sums[width_bucket(${ms} - 1, times)], 0) end`
 
-// One pass over wide rows, which nothing may sort, hash or keep: of each, narrow ones are made first. A part is searched for
-// the bounds of its periods where it has more points than periods, and read where it has fewer. One that lies in one period
-// needs neither. Sums are exact as floats, and cheaper. Of a day whose runs are dropped the running total is left, as a point
-// at its end.
-const SUMS = sql<{ series: number; found: readonly [index: number, sum: number][] }, [...Range, period: number]>(`
-with ${PARTS},
-placed as (
-  select *, (low - $6::bigint) / $8::bigint as first, (high - $6::bigint) / $8::bigint as last from parts),
+const FIRST_DAY = `low / ${DAY_MS}`
+const LAST_DAY = `(high - 1) / ${DAY_MS}`
+
+const rowsOf = (table: string) => `
+    select day * ${DAY_MS}::bigint as base, day * ${DAY_MS}::bigint + first_ms as begins,
+           day * ${DAY_MS}::bigint + last_ms as ends, times, sums
+      from ${table}
+     where scope_id = $1 and tier = $2::smallint and series = asked.series and day between first_day and ${LAST_DAY}`
+
+/**
+ * Reads rows of points in one pass: they are wide, and nothing may sort, hash or keep them. Of each, `opens` is the first bound
+ * after its first point, and `closes` the first after its last. Bounds in between have what is before them in the row, as a
+ * level, and the one after them has all of it, as a rise. They are searched for where the row has more points than bounds;
+ * where it has fewer, each point is a rise. `offset 0` has what is the same for all of a row computed once.
+ */
+const scanned = (...tables: readonly string[]) => `
+stored as (
+  select asked.*, rows.*, cardinality(times) as size, ${boundAfter('begins')} as opens,
+         case when ends < high then ${boundAfter('ends')} else last + 1 end as closes
+    from asked cross join lateral (${tables.map(rowsOf).join(' union all ')}) as rows
+   where begins < high offset 0),
 opened as (
-  select *, last - first < cardinality(times) as searched,
-         generate_series(1, least(cardinality(times), last - first + 1))::int as n
-    from placed),
-indexed as (
-  select *, case when searched then first + n - 1 else (base + times[n] - $6::bigint) / $8::bigint end as index
-    from opened where searched or base + times[n] between low and high),
-sums as (
-  select series, index,
-         (case when searched then (${summed(untilEnd)}) - (${summed(untilBegin)})
-               when sums = '{}' then 1
-               else sums[n] - coalesce(sums[n - 1], 0) end)::float8 as value
-    from indexed
+  select *, closes - opens < size as searched,
+         generate_series(0, least(size - 1, closes - opens - case when ends < high then 0 else 1 end))::int as n
+    from stored),
+scanned as (
+  select series, searched and opens + n < closes as level,
+         case when searched then opens + n else ${boundAfter('base + times[n + 1]')} end as bound,
+         case when not searched then case when sums = '{}' then 1 else sums[n + 1] - coalesce(sums[n], 0) end
+              when opens + n = closes then ${SUM_OF_ROW}
+              else ${summedBefore(`(${timeOfBound('(opens + n)')} - base)::int`)} end as sum
+    from opened where searched or base + times[n + 1] < high)`
+
+const FOUND = 'select series, level, json_agg(bound) as bounds, json_agg(sum) as sums'
+
+// Of a running total whose runs are dropped that of the day is left, as a point at its end.
+const SCAN = sql<Found, Asked>(`
+with ${asked(FIRST_DAY)}, ${scanned('runs', 'arrivals')},
+dropped as (
+  select asked.*, (day + 1) * ${DAY_MS}::bigint as next, total
+    from asked cross join lateral (
+      select day, total from totals as t
+       where scope_id = $1 and tier = $2::smallint and t.series = asked.series and day between first_day and ${LAST_DAY}
+         and not exists (select from runs as r
+                          where (r.scope_id, r.tier, r.series, r.day) = (t.scope_id, t.tier, t.series, t.day))) as t)
+${FOUND}
+  from (select series, level, bound, sum from scanned
+        union all
+        select series, false, ${boundAfter('next - 1')}, total from dropped where next <= high) as found
+ group by series, level`)
+
+/** The sum of the settled points of each day between two: what is before its last run, and that run. */
+const daysOfRuns = (series: string, firstDay: string, lastDay: string) => `
+  generate_series(${firstDay}, ${lastDay}) as day cross join lateral (
+    select before + ${SUM_OF_ROW} as total from runs as r
+     where scope_id = $1 and tier = $2::smallint and r.series = ${series} and r.day = day.day
+     order by first_ms desc, id desc limit 1) as run`
+
+/**
+ * Reads one run for each bound: what is before the run in its day, and what is before the bound in the run, are the level of the
+ * bound. The total of a day is a rise at its end. Arrivals have no such order: they are scanned.
+ */
+const probed = (firstDay: string, days: string) => `
+with ${asked(firstDay)}, ${scanned('arrivals')},
+days as (
+  select asked.*, day, day * ${DAY_MS}::bigint as base, (day + 1) * ${DAY_MS}::bigint as next, total
+    from asked cross join lateral (${days}) as stored),
+bounds as (
+  select series, day, bound, (${timeOfBound('bound')} - base)::int as ms
+    from days cross join lateral generate_series(
+           greatest(first, (base - $6::bigint + $8::bigint - 1) / $8::bigint),
+           case when high < next then last else (next - 1 - $6::bigint) / $8::bigint end) as bound
+   where next > low),
+probed as (
+  select bounds.series, bound, run.sum
+    from bounds cross join lateral (
+      select before + ${summedBefore('ms')} as sum from runs
+       where scope_id = $1 and tier = $2::smallint and series = bounds.series and day = bounds.day and first_ms < ms
+       order by first_ms desc, id desc limit 1) as run),
+found as (
+  select series, level, bound, sum from scanned
   union all
-  select series, ((day + 1) * ${DAY_MS}::bigint - 1 - $6::bigint) / $8::bigint, total
-    from totals as t
-   where scope_id = $1 and tier = $2::smallint and series = any($3::smallint[]) and day between $4::int and $5::int
-     and (day + 1) * ${DAY_MS}::bigint between $6::bigint + 1 and $7::bigint
-     and not exists (select from runs as r
-                      where (r.scope_id, r.tier, r.series, r.day) = (t.scope_id, t.tier, t.series, t.day)))
-select series, json_agg(json_build_array(index, value) order by index) as found
-  from (select series, index, sum(value) as value from sums group by series, index having sum(value) <> 0) as periods
- group by series`)
+  select series, true, bound, sum from probed
+  union all
+  select series, false, ${boundAfter('next - 1')}, total from days where next <= high)
+${FOUND} from found group by series, level`
 
-const POINTS = sql<{ series: number; found: readonly number[] }, [...Range, limit: number, descending: boolean]>(`
-with ${PARTS},
-points as (
-  select series, base + ms as at,
-         row_number() over (partition by series order by case when $9::boolean then -(base + ms) else base + ms end) as place
-    from parts cross join lateral unnest(times) as ms
-   where base + ms between low and high)
-select series, json_agg(at order by place) as found from points where place <= $8::int group by series`)
+const PROBE = sql<Found, Asked>(
+  probed(FIRST_DAY, `select day, total from ${daysOfRuns('asked.series', 'first_day', LAST_DAY)}`),
+)
+// A day whose runs are dropped has its total still, as a rise at its end.
+const PROBE_SINCE_EVER = sql<Found, Asked>(
+  probed(
+    '0',
+    `select day, total from totals
+      where scope_id = $1 and tier = $2::smallint and series = asked.series and day <= ${LAST_DAY}`,
+  ),
+)
 
-const TOTALS = sql<
-  { series: number; total: number },
-  [scopeId: string, tier: number, series: readonly number[], day: number, ms: number]
+const DAYS = sql<
+  { series: number; days: [day: number, points: number][] },
+  [scopeId: string, tier: number, series: readonly number[], firstDay: number, lastDay: number]
 >(`
-select series, sum(total)::float8 as total
-  from (select series, total from totals
-         where scope_id = $1 and tier = $2::smallint and series = any($3::smallint[]) and day < $4::int
-        union all
-        select series, ${summed('cardinality(times)')} from arrivals
-         where scope_id = $1 and tier = $2::smallint and series = any($3::smallint[]) and day < $4::int
-        union all
-        select series, ${summed('width_bucket($5::int - 1, times)')}
-          from (select series, times, sums, first_ms from runs
-                 where scope_id = $1 and tier = $2::smallint and series = any($3::smallint[]) and day = $4::int
+select series, json_agg(json_build_array(day, points)) as days
+  from (select series, day, sum(points) as points
+          from (select series, day, total as points
+                  from unnest($3::smallint[]) as asked (series) cross join lateral ${daysOfRuns('asked.series', '$4::int', '$5::int')}
                 union all
-                select series, times, sums, first_ms from arrivals
-                 where scope_id = $1 and tier = $2::smallint and series = any($3::smallint[]) and day = $4::int) as that_day
-         where first_ms < $5::int) as parts
+                select series, day, ${SUM_OF_ROW} from arrivals
+                 where scope_id = $1 and tier = $2::smallint and series = any($3::smallint[]) and day between $4::int and $5::int
+               ) as stored
+         group by series, day) as summed
  group by series`)
+
+/** Asks about halves at the same time: PostgreSQL works on one statement with one core. */
+export async function inHalves<Item, Name, Value>(
+  items: readonly Item[],
+  ask: (half: readonly Item[]) => Promise<Map<Name, Value>>,
+): Promise<Map<Name, Value>> {
+  const halves = [0, 1].map((rest) => items.filter((_, index) => index % 2 === rest))
+  const found = await Promise.all(halves.filter(({ length }) => length > 0).map(ask))
+  return new Map(found.flatMap((half) => [...half]))
+}
+
+/** Sums up to bounds, from all points near them: for bounds that are close, or series with few points. */
+export async function scan<Name extends SeriesName>(
+  on: Queryable,
+  scope: Scope,
+  spans: readonly Span<Name>[],
+  grid: Grid,
+): Promise<Map<Name, Sums>> {
+  if (spans.length === 0) return new Map()
+  return byName(spans, sumsOf(await on.query(SCAN, ...askedOf(scope, spans, grid))))
+}
+
+/**
+ * Sums up to bounds, from one row of points for each: for bounds with many points between them.
+ * @param options.sinceEver whether sums begin with the first point of the series ever, a running total, and not at some time
+ * before the first bound.
+ */
+export async function probe<Name extends SeriesName>(
+  on: Queryable,
+  scope: Scope,
+  spans: readonly Span<Name>[],
+  { sinceEver = false, ...grid }: Grid & { readonly sinceEver?: boolean },
+): Promise<Map<Name, Sums>> {
+  if (spans.length === 0) return new Map()
+  return byName(spans, sumsOf(await on.query(sinceEver ? PROBE_SINCE_EVER : PROBE, ...askedOf(scope, spans, grid))))
+}
 
 /** The sums of the periods in which something happened, by series, in order. */
 export async function periodSums<Name extends SeriesName>(
@@ -112,19 +200,10 @@ export async function periodSums<Name extends SeriesName>(
   series: readonly Name[],
   grid: Grid,
 ): Promise<Map<Name, PeriodSum[]>> {
-  const rows = await on.query(SUMS, ...rangeOf(scope, series, grid), grid.period)
-  return byName(series, rows, ({ found }) => found.map(([index, sum]) => ({ index, sum })))
-}
-
-/** The times of the first points, or of the last ones, by series, in that order; at most `limit` of each. */
-export async function pointTimes<Name extends SeriesName>(
-  on: Queryable,
-  scope: Scope,
-  series: readonly Name[],
-  { from, to, limit, descending }: { from: number; to: number; limit: number; descending: boolean },
-): Promise<Map<Name, number[]>> {
-  const rows = await on.query(POINTS, ...rangeOf(scope, series, { from, to }), limit, descending)
-  return byName(series, rows, ({ found }) => [...found])
+  const last = Math.ceil((grid.to - grid.from) / grid.period)
+  const spans = series.map((name) => ({ series: name, first: 0, last }))
+  const found = await scan(on, scope, spans, grid)
+  return new Map([...found].map(([name, sums]) => [name, periodSumsOf(sums, 0)]))
 }
 
 /** The sum of all points before a time, by series; a series without points is left out. */
@@ -134,25 +213,42 @@ export async function totalsBefore<Name extends SeriesName>(
   series: readonly Name[],
   time: number,
 ): Promise<Map<Name, number>> {
-  const day = dayOf(time)
-  const rows = await on.query(TOTALS, scope.id, TIER_CODES[scope.tier], series.map(codeOf), day, time - day * DAY_MS)
-  return byName(series, rows, ({ total }) => total)
+  const spans = series.map((name) => ({ series: name, first: 0, last: 0 }))
+  const found = await probe(on, scope, spans, { from: time, to: time, period: 1, sinceEver: true })
+  return new Map([...found].map(([name, sums]) => [name, sumsBefore(sums, 1)[0] ?? 0]))
 }
 
-function rangeOf(scope: Scope, series: readonly SeriesName[], { from, to }: Pick<Grid, 'from' | 'to'>): Range {
-  return [scope.id, TIER_CODES[scope.tier], series.map(codeOf), dayOf(from), dayOf(to - 1), from, to]
-}
-
-function byName<Name extends SeriesName, Row extends { readonly series: number }, Value>(
+/** How many points of series of events each day has; days without points are left out. */
+export async function pointsByDay<Name extends SeriesName>(
+  on: Queryable,
+  scope: Scope,
   series: readonly Name[],
-  rows: readonly Row[],
-  read: (row: Row) => Value,
+  { from, to }: Pick<Grid, 'from' | 'to'>,
+): Promise<Map<Name, Map<number, number>>> {
+  const codes = series.map(codeOf)
+  const rows = await on.query(DAYS, scope.id, TIER_CODES[scope.tier], codes, dayOf(from), dayOf(to - 1))
+  const found = new Map<number, Map<number, number>>()
+  for (const { series: code, days } of rows) found.set(code, new Map(days))
+  return byName(
+    series.map((name) => ({ series: name })),
+    found,
+  )
+}
+
+function askedOf(scope: Scope, spans: readonly Span<SeriesName>[], { from, to, period }: Grid): Asked {
+  const codes = spans.map(({ series }) => codeOf(series))
+  const [firsts, lasts] = [spans.map(({ first }) => first), spans.map(({ last }) => last)]
+  return [scope.id, TIER_CODES[scope.tier], codes, firsts, lasts, from, to, period]
+}
+
+function byName<Name extends SeriesName, Value>(
+  series: readonly { readonly series: Name }[],
+  found: ReadonlyMap<number, Value>,
 ): Map<Name, Value> {
-  const names = new Map(series.map((name) => [codeOf(name), name]))
   return new Map(
-    rows.flatMap((row) => {
-      const name = names.get(row.series)
-      return name === undefined ? [] : [[name, read(row)] as const]
+    series.flatMap(({ series: name }) => {
+      const value = found.get(codeOf(name))
+      return value === undefined ? [] : [[name, value] as const]
     }),
   )
 }

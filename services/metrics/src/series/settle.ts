@@ -1,8 +1,9 @@
 import { type Database, type Queryable, type Statement, sql, sqlUnprepared, type Tx } from '@restante/service/database'
 import { Periodic } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
-import { POINTS_AS_ROWS } from './add.ts'
+import { POINTS_AS_ROWS, SUM_OF_ROW } from './add.ts'
 import { excludeSettling } from './delete.ts'
+import { DueGroups, type Group } from './due.ts'
 import { EVENT_SERIES, USAGE_SERIES } from './series.ts'
 import { settleDuration, settledAt } from './telemetry.ts'
 
@@ -13,27 +14,13 @@ import { settleDuration, settledAt } from './telemetry.ts'
 export const RUN_POINTS = { events: 1_900, others: 640 } as const
 /** The part of them with which a run counts as full: what arrives later gets another. */
 const FULL = 0.9
-/** Rows of a series and a day that are settled at once. */
-const ENOUGH = 16
 /** Days of a partition. */
 const WEEK = 7
 /** Series and days that one transaction settles. */
 const BATCH = 200
+/** Series and days that are looked for at once. */
+const LISTED = 20 * BATCH
 const EVERY_MS = 10_000
-
-interface Group {
-  readonly scope_id: string
-  readonly tier: number
-  readonly series: number
-  readonly day: number
-}
-
-const DUE = sql<Group, [limit: number]>(`
-select scope_id, tier, series, day from arrivals
- group by scope_id, tier, series, day
-having count(*) >= ${ENOUGH} or day < extract(epoch from now() at time zone 'utc')::bigint / 86400
- order by count(*) desc
- limit $1`)
 
 type Groups = [
   scopeIds: readonly string[],
@@ -45,10 +32,24 @@ type Groups = [
 ]
 
 /** Most points of a run of a series. @param events the parameter with the numbers of the series of events */
-export const mostPoints = (series: string, events: string) =>
+const mostPoints = (series: string, events: string) =>
   `case when ${series} = any(${events}::smallint[]) then ${RUN_POINTS.events} else ${RUN_POINTS.others} end`
 
-// Runs that overlap what is new, or are not full, are divided again together with it.
+/**
+ * Divides `points` of series and days into runs: `running` is the sum in the run of each, and `total` in the day. Rows that are
+ * made of them are inserted in order: ids tell the order of runs that begin in the same millisecond.
+ */
+export const divided = (events: string) => `
+numbered as (
+  select *, sum(value) over each_day as total, row_number() over each_day as n
+    from points window each_day as (partition by scope_id, tier, series, day order by ms rows unbounded preceding)),
+assigned as (
+  select *, (n - 1) / ${mostPoints('series', events)} as run from numbered),
+summed as (
+  select *, sum(value) over (partition by scope_id, tier, series, day, run order by n)::bigint as running from assigned)`
+
+// Runs that overlap what is new, or are not full, are divided again together with it. Only the last run of a day may be not full,
+// so those that stay are before all others.
 const SETTLE = sql<never, Groups>(`
 with due as (select * from unnest($1::uuid[], $2::smallint[], $3::smallint[], $4::int[]) as given (scope_id, tier, series, day)),
 moved as (
@@ -57,7 +58,7 @@ moved as (
   returning a.scope_id, a.tier, a.series, a.day, a.first_ms, a.times, a.sums),
 counted as (
   insert into totals (scope_id, tier, series, day, total)
-  select scope_id, tier, series, day, sum(coalesce(sums[cardinality(sums)], cardinality(times)))
+  select scope_id, tier, series, day, sum(${SUM_OF_ROW})
     from moved where series = any($5::smallint[]) group by scope_id, tier, series, day
   on conflict (scope_id, tier, series, day) do update set total = totals.total + excluded.total),
 reopened as (
@@ -66,20 +67,28 @@ reopened as (
    where (r.scope_id, r.tier, r.series, r.day) = (m.scope_id, m.tier, m.series, m.day)
      and (r.last_ms >= m.first_ms or cardinality(r.times) < ${FULL} * ${mostPoints('r.series', '$6')})
   returning r.scope_id, r.tier, r.series, r.day, r.times, r.sums),
+kept as (
+  select d.*, coalesce(stored.total, 0) - coalesce(again.total, 0) as total
+    from due as d
+    left join lateral (
+      select before + ${SUM_OF_ROW} as total from runs as r
+       where (r.scope_id, r.tier, r.series, r.day) = (d.scope_id, d.tier, d.series, d.day)
+       order by first_ms desc, id desc limit 1) as stored on true
+    left join (select scope_id, tier, series, day, sum(${SUM_OF_ROW}) as total from reopened group by 1, 2, 3, 4) as again
+           using (scope_id, tier, series, day)),
 points as (
   select p.scope_id, p.tier, p.series, p.day, point.ms,
          case when p.sums = '{}' then 1 else p.sums[point.n] - coalesce(p.sums[point.n - 1], 0) end as value
     from (select scope_id, tier, series, day, times, sums from moved union all select * from reopened) as p
-   cross join lateral unnest(p.times) with ordinality as point (ms, n)),
-numbered as (
-  select *, (row_number() over (partition by scope_id, tier, series, day order by ms) - 1) / ${mostPoints('series', '$6')} as run,
-         row_number() over (partition by scope_id, tier, series, day order by ms) as n
-    from points),
-summed as (
-  select *, sum(value) over (partition by scope_id, tier, series, day, run order by n)::bigint as running from numbered)
-insert into runs (scope_id, tier, series, day, first_ms, last_ms, times, sums)
-select scope_id, tier, series, day, ${POINTS_AS_ROWS}
-  from summed group by scope_id, tier, series, day, run`)
+   cross join lateral unnest(p.times) with ordinality as point (ms, n)),${divided('$6')}
+insert into runs (scope_id, tier, series, day, first_ms, last_ms, times, sums, before)
+select scope_id, tier, series, day, first_ms, last_ms, times, sums,
+       preceding + (select k.total from kept as k
+                     where (k.scope_id, k.tier, k.series, k.day) = (r.scope_id, r.tier, r.series, r.day))
+  from (select scope_id, tier, series, day, ${POINTS_AS_ROWS}, min(total - running) from summed
+         group by scope_id, tier, series, day, run
+         order by scope_id, tier, series, day, run)
+    as r (scope_id, tier, series, day, first_ms, last_ms, times, sums, preceding)`)
 
 const PARTITIONS = sql<{ name: string; week: number }>(`
 select c.relname as name, substring(c.relname from '_w(\\d+)$')::int as week
@@ -103,6 +112,7 @@ export function dropPartition(name: string): Statement<never, []> {
  */
 export class Settler extends Periodic {
   readonly #db: Database
+  readonly #due = new DueGroups()
 
   constructor({ db, log }: { readonly db: Database; readonly log: Logger }) {
     super({ name: 'settler', everyMs: EVERY_MS, log, work: (stopping) => this.settle(stopping) })
@@ -116,22 +126,25 @@ export class Settler extends Periodic {
 
   /** Settles what is due, or the process stops. */
   async settle(stopping?: AbortSignal): Promise<void> {
-    for (let settled = BATCH; settled === BATCH && !stopping?.aborted; ) {
-      const measured = settleDuration.startTimer()
-      settled = await this.#db.transaction(async (tx) => {
-        await excludeSettling(tx)
-        const groups = await tx.query(DUE, BATCH)
-        await settleGroups(tx, groups)
-        return groups.length
-      })
-      if (settled > 0) measured()
-      if (settled < BATCH) settledAt.setToCurrentTime()
+    for (let listed = LISTED; listed === LISTED; ) {
+      const groups = await this.#due.list(this.#db, LISTED)
+      listed = groups.length
+      // Another process may have settled some of them in the meantime: nothing is left to do for these.
+      for (let from = 0; from < groups.length; from += BATCH) {
+        if (stopping?.aborted) return
+        const measured = settleDuration.startTimer()
+        await this.#db.transaction(async (tx) => {
+          await excludeSettling(tx)
+          await settleGroups(tx, groups.slice(from, from + BATCH))
+        })
+        measured()
+      }
     }
+    settledAt.setToCurrentTime()
   }
 }
 
 async function settleGroups(tx: Tx, groups: readonly Group[]): Promise<void> {
-  if (groups.length === 0) return
   const days = groups.map(({ day }) => day)
   await createPartitions(tx, days)
   await tx.query(

@@ -11,9 +11,9 @@ export const settledAt = new Gauge({
 })
 export const arrivals = new Gauge({
   name: 'restante_metrics_arrivals',
-  help: 'Rows of points that are not settled; every process of the service reports the same',
+  help: 'Rows of points that are not settled, as PostgreSQL estimates them; every process of the service reports the same',
 })
 export const oldestArrival = new Gauge({
   name: 'restante_metrics_oldest_arrival_seconds',
-  help: 'Time since the oldest point that is not settled; those of a quiet series wait for the end of their day (UTC)',
+  help: 'Time since the oldest point among the rows that wait longest to be settled; those of a quiet series wait for the end of their day (UTC)',
 })

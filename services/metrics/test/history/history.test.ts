@@ -13,6 +13,7 @@ import {
 import { FACT_TOPICS } from '../../src/counting/consumers.ts'
 import { dayOf } from '../../src/series/series.ts'
 import { type MetricsFixture, startMetrics } from '../support/fixture.ts'
+import { misplacedRuns } from '../support/runs.ts'
 import { randomFrom, randomHistory } from './random-history.ts'
 import { beginRebuild, loseOrganizations, switchedOver } from './rebuilding.ts'
 import { type Asked, Recount } from './recount.ts'
@@ -109,6 +110,7 @@ it(`answers as a count over the topics does, after ${EVENTS} events in disorder,
     const seconds = between(1, 2) === 1 ? between(60, 86_400) : ([60, 600, 3_600, 86_400][between(0, 3)] ?? 60)
     await compare(counted, { tier, id, from, to, period: seconds * 1_000 }, `seed ${seed}, question ${number}`)
   }
+  expect(await misplacedRuns(metrics.db)).toEqual([])
 }, 600_000)
 
 async function compare(counted: Recount, asked: Asked, hint: string): Promise<void> {

@@ -2,6 +2,7 @@ import { countRows, queryRows, waitFor } from '@restante/testkit'
 import { totalsBefore } from '../../src/series/read.ts'
 import { DAY_MS, type Scope } from '../../src/series/series.ts'
 import { MetricsStack, type Replica } from '../owners/stack.ts'
+import { misplacedRuns } from '../support/runs.ts'
 import { type Happened, History } from './history.ts'
 
 const EVENTS = 3_000
@@ -110,6 +111,7 @@ describe('a rebuild', () => {
     expect((await replica.call('metrics.startRebuild', { operator: 'ada' })).started).toBe(true)
     await switched(replica)
     await expectTotals()
+    expect(await misplacedRuns(stack.db)).toEqual([])
     const isForgotten = async () =>
       (await countRows(stack.db, "consumed where consumer like 'metrics.rebuild-%'")) === 0
     await waitFor(isForgotten, { what: 'the marks of the rebuilds to be deleted', timeout: 30_000 })

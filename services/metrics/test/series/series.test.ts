@@ -2,12 +2,17 @@ import { randomUUID } from 'node:crypto'
 import path from 'node:path'
 import { Database } from '@restante/service/database'
 import { createLogger } from '@restante/service/telemetry'
-import { createDatabase, queryRows, type TestDatabase } from '@restante/testkit'
+import { countRows, createDatabase, queryRows, type TestDatabase, waitFor } from '@restante/testkit'
 import fc from 'fast-check'
+import { listEvents } from '../../src/reading/events.ts'
 import { addPoints } from '../../src/series/add.ts'
-import { periodSums, pointTimes, totalsBefore } from '../../src/series/read.ts'
+import { ArrivalsGauge } from '../../src/series/backlog.ts'
+import { periodSums, probe, totalsBefore } from '../../src/series/read.ts'
 import { DAY_MS, type Point, type Scope, type SeriesName } from '../../src/series/series.ts'
 import { dropPartitions, Settler } from '../../src/series/settle.ts'
+import { periodSumsOf } from '../../src/series/sums.ts'
+import { arrivals, oldestArrival } from '../../src/series/telemetry.ts'
+import { misplacedRuns } from '../support/runs.ts'
 
 const SERIES = ['message.received', 'storage_bytes'] as const
 const BEGIN = Date.UTC(2026, 9, 1)
@@ -90,12 +95,23 @@ describe('sums, times and totals', () => {
         for (const { from: offset, width, period } of questions) {
           const grid = { from: BEGIN + offset, to: BEGIN + offset + width, period }
           const sums = await periodSums(db, scope, SERIES, grid)
-          for (const series of SERIES) expect(sums.get(series) ?? []).toEqual(sumsByHand(points, series, grid))
+          const last = Math.ceil(width / period)
+          const spans = SERIES.map((series) => ({ series, first: 0, last }))
+          const probed = await probe(db, scope, spans, grid)
+          const running = await probe(db, scope, spans, { ...grid, sinceEver: true })
+          for (const series of SERIES) {
+            const byHand = sumsByHand(points, series, grid)
+            expect(sums.get(series) ?? []).toEqual(byHand)
+            expect(periodSumsOf(probed.get(series), 0)).toEqual(byHand)
+            if (series === 'storage_bytes') expect(periodSumsOf(running.get(series), 0)).toEqual(byHand)
+          }
           const totals = await totalsBefore(db, scope, ['storage_bytes'], grid.to)
           const before = points.filter(({ series, at }) => series === 'storage_bytes' && at < grid.to)
           expect(totals.get('storage_bytes') ?? 0).toBe(before.reduce((sum, { value }) => sum + value, 0))
-          const times = await pointTimes(db, scope, ['message.received'], {
-            ...grid,
+          const times = await listEvents(db, {
+            scope,
+            types: ['message.received'],
+            range: grid,
             limit: 30,
             descending: period % 2 === 0,
           })
@@ -103,11 +119,12 @@ describe('sums, times and totals', () => {
             .filter(({ series, at }) => series === 'message.received' && at >= grid.from && at < grid.to)
             .map(({ at }) => at)
             .sort((a, b) => (period % 2 === 0 ? b - a : a - b))
-          expect(times.get('message.received') ?? []).toEqual(received.slice(0, 30))
+          expect(times.get('message.received')?.map((event) => event.at)).toEqual(received.slice(0, 30))
         }
       },
     )
     await fc.assert(property, { numRuns: 40 })
+    expect(await misplacedRuns(db)).toEqual([])
   }, 120_000)
 })
 
@@ -136,6 +153,62 @@ describe('settling', () => {
       expect(await queryRows(db, 'select id from arrivals where scope_id = $1', scope.id)).toEqual([])
     },
   )
+
+  it('has every run know what its day has before it, with points that come late and many in one millisecond', async () => {
+    const scope = newScope()
+    const [noon, evening, morning] = [12, 20, 6].map((hour) => BEGIN + hour * 3_600_000)
+    const points: Point[] = []
+    const settle = async (at: number | undefined, count: number, step: number) => {
+      const added = Array.from({ length: count }, (_, index): Point => {
+        return { scope, series: 'message_count', at: (at ?? BEGIN) + index * step, value: index % 3 === 0 ? -1 : 2 }
+      })
+      points.push(...added)
+      await db.transaction((tx) => addPoints(tx, added))
+      await settler.settle()
+    }
+    await settle(noon, 1_500, 0)
+    await settle(evening, 2_000, 1)
+    await settle(morning, 700, 10)
+    await settle(noon, 300, 0)
+    expect(await misplacedRuns(db)).toEqual([])
+    const grid = { from: BEGIN, to: BEGIN + DAY_MS, period: 1_800_000 }
+    const found = await probe(db, scope, [{ series: 'message_count', first: 0, last: 48 }], grid)
+    expect(periodSumsOf(found.get('message_count'), 0)).toEqual(sumsByHand(points, 'message_count', grid))
+  })
+
+  it('leaves what is little to the end of its day, and settles what becomes enough in the meantime', async () => {
+    const [quiet, busy] = [newScope(), newScope()]
+    const now = Date.now()
+    const add = async (scope: Scope, rows: number) => {
+      for (let row = 0; row < rows; row++)
+        await db.transaction((tx) => addPoints(tx, [{ scope, series: 'message.sent', at: now, value: 1 }]))
+    }
+    const waiting = async () => [
+      await countRows(db, 'arrivals where scope_id = $1', quiet.id),
+      await countRows(db, 'arrivals where scope_id = $1', busy.id),
+    ]
+    await add(quiet, 3)
+    await add(busy, 10)
+    for (let looks = 0; looks < 3; looks++) await settler.settle()
+    expect(await waiting()).toEqual([3, 10])
+    await add(quiet, 1)
+    await add(busy, 6)
+    await settler.settle()
+    expect(await waiting()).toEqual([4, 0])
+  })
+
+  it('reports how much waits, and since when', async () => {
+    const gauge = new ArrivalsGauge({ db, log: createLogger({ service: 'test', level: 'silent' }) })
+    const at = Date.now() - 50 * 3_600_000
+    await db.transaction((tx) => addPoints(tx, [{ scope: newScope(), series: 'message.sent', at, value: 1 }]))
+    const measured = async () => {
+      await gauge.measure()
+      return (await arrivals.get()).values[0]?.value === (await countRows(db, 'arrivals'))
+    }
+    await waitFor(measured, { what: 'PostgreSQL to know the rows', timeout: 10_000 })
+    const [oldest] = (await oldestArrival.get()).values
+    expect(oldest?.value).toBeGreaterThanOrEqual(50 * 3_600)
+  })
 
   it('keeps running totals when runs are dropped, as one step at the end of their day', async () => {
     const scope = newScope()

@@ -76,9 +76,10 @@ const NUMBERED = `row_number() over (partition by scope_id, series, ms / ${DAY_M
 function runsOf(tier: number, points: string, size: number): string {
   const sums = size === EVENTS ? `'{}'::bigint[]` : `array_agg(running order by ms, n)`
   return `
-insert into runs (scope_id, tier, series, day, first_ms, last_ms, times, sums)
-select scope_id, ${tier}, series, day, min(ms), max(ms), array_agg(ms order by ms, n), ${sums}
-  from (select *, sum(value) over (partition by scope_id, series, day, n / ${size} order by n)::bigint as running
+insert into runs (scope_id, tier, series, day, first_ms, last_ms, times, sums, before)
+select scope_id, ${tier}, series, day, min(ms), max(ms), array_agg(ms order by ms, n), ${sums}, min(total - running)
+  from (select *, sum(value) over (partition by scope_id, series, day, n / ${size} order by n)::bigint as running,
+               sum(value) over (partition by scope_id, series, day order by n)::bigint as total
           from (select scope_id, series, ms / ${DAY_MS} as day, (ms % ${DAY_MS})::int as ms, value, ${NUMBERED} as n
                   from (${points}) as given) as numbered) as summed
  group by scope_id, series, day, n / ${size}`
@@ -101,8 +102,8 @@ function settled(): string[] {
     runsOf(1, `select ${organization}, type as series, 1 as value, ${TIMED}`, EVENTS),
     runsOf(3, `select md5(inbox::text)::uuid as scope_id, type as series, 1 as value, ${TIMED}`, EVENTS),
     ...others.map((points) => runsOf(1, points, OTHERS)),
-    `insert into runs (scope_id, tier, series, day, first_ms, last_ms, times, sums)
-     select scope_id, 2, series, day, first_ms, last_ms, times, sums from runs where tier = 1`,
+    `insert into runs (scope_id, tier, series, day, first_ms, last_ms, times, sums, before)
+     select scope_id, 2, series, day, first_ms, last_ms, times, sums, before from runs where tier = 1`,
     `insert into totals (scope_id, tier, series, day, total)
      select scope_id, tier, series, day, sum(sums[cardinality(sums)]) from runs where series in (21, 22, 23)
       group by scope_id, tier, series, day`,

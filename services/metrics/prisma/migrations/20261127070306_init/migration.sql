@@ -36,6 +36,7 @@ CREATE TABLE "rebuilt" (
     "last_ms" INTEGER NOT NULL,
     "times" INTEGER[],
     "sums" BIGINT[],
+    "before" BIGINT NOT NULL DEFAULT 0,
     "settled" BOOLEAN NOT NULL DEFAULT false,
 
     CONSTRAINT "rebuilt_pkey" PRIMARY KEY ("id")
@@ -53,6 +54,7 @@ CREATE TABLE "runs" (
     "last_ms" INTEGER NOT NULL,
     "times" INTEGER[],
     "sums" BIGINT[],
+    "before" BIGINT NOT NULL,
 
     CONSTRAINT "runs_pkey" PRIMARY KEY ("scope_id", "tier", "series", "day", "first_ms", "id")
 ) PARTITION BY RANGE ("day");

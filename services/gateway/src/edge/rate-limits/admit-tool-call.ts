@@ -1,6 +1,6 @@
 import type { InternalRequestOf, InternalResponseOf } from '@restante/contracts/internal'
 import { ApiError } from '@restante/service/errors'
-import type { RateLimits } from '../rate-limits/rate-limits.ts'
+import type { RateLimits } from './rate-limits.ts'
 
 /** Counts a call of a tool. The refusal is part of the response: the service of the tools words it for a model. */
 export async function admitToolCall(

@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { MCP_ENDPOINT } from '@restante/contracts/operations'
 import { ApiError } from '@restante/service/errors'
 import { type Exchange, type Match, RawHttpError } from '@restante/service/http'
-import { answerPreflight } from '../browsers.ts'
-import type { Route } from '../route-table.ts'
-import { isSigned } from '../signatures/signed-message.ts'
+import { answerPreflight } from './browsers.ts'
+import type { Route } from './route-table.ts'
+import { isSigned } from './signatures/signed-message.ts'
 
 /** The endpoint as a route of the edge: no prefix, no parameters. */
 const ROUTE: Match<Route> = {
