@@ -24,21 +24,25 @@ function linesOf(document: Document): string[] {
 
 function member(name: string, value: unknown): string[] {
   if (Array.isArray(value)) {
-    if (value.every((each) => !isDocument(each))) return [`${name}: ${value.join(', ')}`]
-    return [`${name}:`, ...value.flatMap((each) => (isDocument(each) ? entry(each) : [`- ${each}`]))]
+    if (value.every(isShort)) return [`${name}: ${value.join(', ')}`]
+    return [`${name}:`, ...value.flatMap((each) => entry(isDocument(each) ? linesOf(each) : String(each).split('\n')))]
   }
   if (isDocument(value)) return [`${name}:`, ...indented(linesOf(value))]
   const text = String(value)
   return text.includes('\n') ? [`${name}:`, ...indented(text.split('\n'))] : [`${name}: ${text}`]
 }
 
-function entry(document: Document): string[] {
-  const [first = '', ...others] = linesOf(document)
+function entry([first = '', ...others]: readonly string[]): string[] {
   return [`- ${first}`, ...indented(others)]
 }
 
 function indented(lines: readonly string[]): string[] {
   return lines.map((line) => (line === '' ? '' : `  ${line}`))
+}
+
+/** Whether an entry of a list can stand beside others on one line. */
+function isShort(value: unknown): boolean {
+  return !isDocument(value) && !String(value).includes('\n')
 }
 
 function isDocument(value: unknown): value is Document {

@@ -7,12 +7,15 @@ import {
   type Replayed,
   type ResponseOf,
 } from '@restante/contracts/operations'
-import { UpstreamError } from '@restante/service/errors'
+import { ApiError, UpstreamError } from '@restante/service/errors'
 import type { Dispatcher } from 'undici'
+import { camelCase } from '../answers/document.ts'
 import { ApiFailure } from './failure.ts'
 
 /** Most bytes of an answer. The largest are messages whose bodies are. */
 const MOST_BYTES = 16 * 1_024 * 1_024
+/** What an answer may have without being counted: a wait reads many small ones, which are gone at once. */
+const UNCOUNTED_BYTES = 64 * 1_024
 /** Longest answer of an operation that does not wait on purpose, in milliseconds. */
 const TIMEOUT_MS = 60_000
 
@@ -40,6 +43,8 @@ export interface ApiOptions {
   readonly requestId: string
   /** Aborted when the client has gone. */
   readonly signal: AbortSignal
+  /** Counts the bytes of large answers, which stay in memory until the call is answered. @throws ApiError 503 */
+  readonly count: (bytes: number) => void
 }
 
 interface RequestOptions {
@@ -89,7 +94,7 @@ export class Api {
     path: string,
     { timeoutMs, body, until }: RequestOptions,
   ): Promise<{ readonly status: number; readonly text: string }> {
-    const { dispatcher, url, authorization, requestId, signal } = this.#options
+    const { dispatcher, url, authorization, requestId, signal, count } = this.#options
     const base = new URL(url)
     const headers: Record<string, string> = { authorization, 'x-request-id': requestId }
     if (body !== undefined) headers['content-type'] = 'application/json'
@@ -104,21 +109,22 @@ export class Api {
         signal: until === undefined ? signal : AbortSignal.any([signal, until]),
         headersTimeout: timeoutMs,
       })
-      return { status: answer.statusCode, text: await textOf(answer.body) }
+      return { status: answer.statusCode, text: await textOf(answer.body, count) }
     } catch (cause) {
-      if (cause instanceof ApiFailure) throw cause
+      if (cause instanceof ApiFailure || cause instanceof ApiError) throw cause
       throw new UpstreamError('the API did not answer', { cause })
     }
   }
 }
 
-async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
+async function textOf(body: AsyncIterable<Uint8Array>, count: (bytes: number) => void): Promise<string> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of body) {
     bytes += chunk.length
     if (bytes > MOST_BYTES)
       throw new ApiFailure(502, { code: 'too_large', message: 'The answer is too large for a tool' })
+    if (bytes > UNCOUNTED_BYTES) count(chunk.length)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
@@ -139,8 +145,21 @@ function failure(status: number, text: string): ApiFailure {
   return new ApiFailure(status, { message: `The API answered ${status}` })
 }
 
+/** @throws ApiError 404 for what is no id: with it a path would lead somewhere else, or could not be written. */
 function filled(path: string, params: Readonly<Record<string, string>>): string {
-  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const id = params[name] ?? ''
+    // A proxy on the way takes dots for steps in the path, even encoded ones (RFC 3986 6.2.2.3).
+    if (/^\.{0,2}$/.test(id) || id.includes('\0') || !id.isWellFormed()) throw nothingWith(name, id)
+    return encodeURIComponent(id)
+  })
+}
+
+function nothingWith(name: string, id: string): ApiError {
+  return new ApiError('not_found', {
+    message: `There is nothing with the ${camelCase(name)} ${JSON.stringify(id.slice(0, 100))}`,
+    fix: 'Give an id as a list or a search has shown it.',
+  })
 }
 
 /** Lists are written as repeated parameters. */

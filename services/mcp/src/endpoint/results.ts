@@ -17,7 +17,8 @@ export function failed(error: unknown, docsUrl: string) {
   const { body, isOurs } = bodyOf(error, docsUrl)
   const { code, message, fix } = told.parse(body)
   const text = shownText([message, fix].filter((part) => part !== undefined).join('\n'))
-  const result: CallToolResult = { isError: true, structuredContent: { ...body }, content: [{ type: 'text', text }] }
+  const structured = Object.fromEntries(Object.entries(body).map(([name, value]) => [name, shown(value)]))
+  const result: CallToolResult = { isError: true, structuredContent: structured, content: [{ type: 'text', text }] }
   return { result, code, isOurs }
 }
 
@@ -26,6 +27,14 @@ const told = z.object({
   message: z.string().catch('The call failed'),
   fix: z.string().optional().catch(undefined),
 })
+
+/** The API quotes what is wrong, which others may have written. */
+function shown(value: unknown): unknown {
+  if (typeof value === 'string') return shownText(value)
+  if (Array.isArray(value)) return value.map(shown)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, shown(each)]))
+}
 
 function bodyOf(error: unknown, docsUrl: string) {
   if (error instanceof ApiFailure) return { body: error.body, isOurs: false }

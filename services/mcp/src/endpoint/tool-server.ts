@@ -18,12 +18,13 @@ import { Counter, Histogram } from 'prom-client'
 import type { Api } from '../api/api.ts'
 import { describedTools, findTool, TOOLS } from '../tools/catalogue.ts'
 import type { Tool } from '../tools/tool.ts'
+import type { BodyReader } from '../untrusted/index.ts'
 import { INSTRUCTIONS } from './instructions.ts'
 import { failed, succeeded } from './results.ts'
 
 const callsTotal = new Counter({
   name: 'restante_tool_calls_total',
-  help: 'Calls of tools by outcome: ok, or the code of the error',
+  help: 'Calls of tools by outcome: ok, aborted by the client, or the code of the error',
   labelNames: ['tool', 'outcome'],
 })
 // Counters that an alert watches begin at 0 (decision 83).
@@ -42,10 +43,13 @@ const PROGRESS_MS = 5_000
 export interface ToolServerOptions {
   readonly caller: Caller
   readonly api: Api
+  readonly reader: BodyReader
   readonly gateway: ServiceClient<'mcp'>
   /** Address of the client. */
   readonly peer: string
   readonly docsUrl: string
+  /** Aborted when the client has gone. */
+  readonly signal: AbortSignal
   /** Aborted when this instance shuts down. */
   readonly stopping: AbortSignal
   readonly facts: Exchange['facts']
@@ -92,11 +96,13 @@ export class ToolServer {
 
   /** Whether the key may use the tool is decided by the API, as is everything else. */
   async #outcomeOf(tool: Tool, given: Readonly<Record<string, unknown>>) {
-    const { api, docsUrl, stopping, log } = this.#options
+    const { api, reader, docsUrl, stopping, signal, log } = this.#options
     try {
       await this.#admit()
-      return { result: succeeded(await tool.call({ api, stopping }, given)), outcome: 'ok' }
+      return { result: succeeded(await tool.call({ api, reader, stopping }, given)), outcome: 'ok' }
     } catch (error) {
+      // Nobody reads the answer, and what failed because the client has gone is no fault of ours.
+      if (signal.aborted) return { result: failed(error, docsUrl).result, outcome: 'aborted' }
       const { result, code, isOurs } = failed(error, docsUrl)
       if (isOurs) log.error({ err: error, tool: tool.name }, 'tool failed')
       return { result, outcome: code }

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { quoted } from '../answers/answer.ts'
 import { modelDocument } from '../answers/document.ts'
-import { shownBody } from '../untrusted/index.ts'
 import { DATA_NOTICE, inboxId, maxChars, offset, threadId } from './inputs.ts'
 import { attachmentLink } from './outputs.ts'
 import { defineTool } from './tool.ts'
@@ -21,14 +20,14 @@ export const getAttachment = defineTool({
   }),
   output: attachmentLink,
   needs: ['threads.getAttachment'],
-  run: async ({ api }, { inboxId: inbox, threadId, attachmentId, maxChars: most, offset }) => {
+  run: async ({ api, reader }, { inboxId: inbox, threadId, attachmentId, maxChars: most, offset }) => {
     const { text_url: link, ...found } = await api.call('threads.getAttachment', {
       inboxId: inbox,
       params: { thread_id: threadId, attachment_id: attachmentId },
     })
     const document = modelDocument(found)
     if (link === undefined) return quoted('The attachment, of which no text is known:', document)
-    const { text, ...facts } = shownBody({ text: await api.read(link) }, { maxChars: most, offset, full: true })
+    const { text, ...facts } = await reader.read({ text: await api.read(link) }, { maxChars: most, offset, full: true })
     const more = facts.nextOffset === undefined ? [] : [`The text goes on: call again with offset ${facts.nextOffset}.`]
     return quoted('The attachment:', { ...document, text, body: facts }, more)
   },

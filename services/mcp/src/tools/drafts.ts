@@ -1,6 +1,7 @@
 import { TOOL_LIMITS } from '@restante/contracts/vocabulary'
 import { z } from 'zod'
 import { done, page, quoted } from '../answers/answer.ts'
+import type { Bodies, BodyReader } from '../untrusted/index.ts'
 import { withBody } from './bodies.ts'
 import { draftId, inboxId, paging, strings, time, timed } from './inputs.ts'
 import { draft, drafts, sent, success } from './outputs.ts'
@@ -29,8 +30,8 @@ export const draftTools: readonly Tool[] = [
     }),
     output: draft,
     needs: ['drafts.create'],
-    run: async ({ api }, { inboxId: inbox, ...body }) =>
-      shown(await api.call('drafts.create', { inboxId: inbox, body: onWire(body) })),
+    run: async ({ api, reader }, { inboxId: inbox, ...body }) =>
+      shown(reader, await api.call('drafts.create', { inboxId: inbox, body: onWire(body) })),
   }),
   defineTool({
     name: 'list_drafts',
@@ -53,8 +54,8 @@ export const draftTools: readonly Tool[] = [
     input: z.object({ inboxId, draftId }),
     output: draft,
     needs: ['drafts.get'],
-    run: async ({ api }, { inboxId: inbox, draftId: id }) =>
-      shown(await api.call('drafts.get', { inboxId: inbox, params: named(id) })),
+    run: async ({ api, reader }, { inboxId: inbox, draftId: id }) =>
+      shown(reader, await api.call('drafts.get', { inboxId: inbox, params: named(id) })),
   }),
   defineTool({
     name: 'update_draft',
@@ -65,8 +66,8 @@ export const draftTools: readonly Tool[] = [
     input: z.object({ inboxId, draftId, ...recipients, ...changeable, sendAt }),
     output: draft,
     needs: ['drafts.update'],
-    run: async ({ api }, { inboxId: inbox, draftId: id, ...change }) =>
-      shown(await api.call('drafts.update', { inboxId: inbox, params: named(id), body: onWire(change) })),
+    run: async ({ api, reader }, { inboxId: inbox, draftId: id, ...change }) =>
+      shown(reader, await api.call('drafts.update', { inboxId: inbox, params: named(id), body: onWire(change) })),
   }),
   defineTool({
     name: 'send_draft',
@@ -96,6 +97,9 @@ export const draftTools: readonly Tool[] = [
   }),
 ]
 
-function shown(document: object) {
-  return quoted('The draft:', withBody(document, { maxChars: TOOL_LIMITS.bodyCharacters.default, full: true }))
+async function shown(reader: BodyReader, document: Bodies) {
+  return quoted(
+    'The draft:',
+    await withBody(reader, document, { maxChars: TOOL_LIMITS.bodyCharacters.default, full: true }),
+  )
 }

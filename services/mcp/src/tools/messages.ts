@@ -96,9 +96,9 @@ const getMessage = defineTool({
   }),
   output: message,
   needs: ['messages.get'],
-  run: async ({ api }, { inboxId: inbox, messageId: id, ...part }) => {
+  run: async ({ api, reader }, { inboxId: inbox, messageId: id, ...part }) => {
     const found = await api.call('messages.get', { inboxId: inbox, params: { message_id: id } })
-    return messageAnswer('The message:', withBody(found, part))
+    return messageAnswer('The message:', await withBody(reader, found, part))
   },
 })
 

@@ -81,7 +81,10 @@ const body = z
     offset: z.number(),
     nextOffset: z.number().optional().describe('There is more: read on with get_message from here'),
     hiddenChars: z.number().optional().describe('Characters of the HTML that nobody would see, left out'),
-    unreadChars: z.number().optional().describe('Characters of the HTML that were not read, because it is too long'),
+    unreadChars: z
+      .number()
+      .optional()
+      .describe('Characters that were not read, because there are too many or reading them takes too long'),
     removedChars: z
       .number()
       .optional()

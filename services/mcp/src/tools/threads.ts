@@ -1,6 +1,9 @@
+import type { ResponseOf } from '@restante/contracts/operations'
+import { TOOL_LIMITS } from '@restante/contracts/vocabulary'
 import { z } from 'zod'
 import { done, page, quoted } from '../answers/answer.ts'
 import { modelDocument } from '../answers/document.ts'
+import type { BodyReader } from '../untrusted/index.ts'
 import { withBody } from './bodies.ts'
 import { DATA_NOTICE, inboxId, included, labelChange, maxChars, paging, strings, threadId, timed } from './inputs.ts'
 import { success, thread, threads, updatedThread } from './outputs.ts'
@@ -61,7 +64,7 @@ export const threadTools: readonly Tool[] = [
     input: z.object({ inboxId, threadId, ...paging, maxChars, ...included }),
     output: thread,
     needs: ['threads.get'],
-    run: async ({ api }, { inboxId: inbox, threadId: id, limit, pageToken, maxChars: most, ...flags }) => {
+    run: async ({ api, reader }, { inboxId: inbox, threadId: id, limit, pageToken, maxChars, ...flags }) => {
       const { messages, ...rest } = await api.call('threads.get', {
         inboxId: inbox,
         params: named(id),
@@ -70,9 +73,9 @@ export const threadTools: readonly Tool[] = [
       const shown = messages.filter(({ labels }) => !isLeftOut(labels, flags))
       const leftOut = messages.length - shown.length
       const document = {
-        ...modelDocument(rest),
+        ...modelDocument(isLeftOut(rest.labels, flags) ? outlineOf(rest, shown) : rest),
         ...(leftOut > 0 && { leftOut }),
-        messages: shown.map((message) => withBody(message, { maxChars: most })),
+        messages: await withBodies(reader, shown, maxChars),
       }
       return quoted('The thread:', document, hints(document))
     },
@@ -106,6 +109,30 @@ export const threadTools: readonly Tool[] = [
     },
   }),
 ]
+
+type Thread = ResponseOf<'threads.get'>
+type Message = Thread['messages'][number]
+
+/** Of a thread with messages that are left out: without what the document of the thread has from them. */
+function outlineOf(
+  { subject: _, preview: __, attachments: ___, ...thread }: Omit<Thread, 'messages'>,
+  shown: readonly Message[],
+) {
+  return {
+    ...thread,
+    senders: [...new Set(shown.map(({ from }) => from))],
+    recipients: [...new Set(shown.flatMap(({ to, cc = [], bcc = [] }) => [...to, ...cc, ...bcc]))],
+  }
+}
+
+/** Messages with their bodies, one after another, so that a thread of slow ones takes no more than its turn. */
+async function withBodies(reader: BodyReader, messages: readonly Message[], maxChars: number) {
+  // All bodies together are no longer than a single one may be.
+  const share = Math.min(maxChars, Math.floor(TOOL_LIMITS.bodyCharacters.max / messages.length))
+  const found: Record<string, unknown>[] = []
+  for (const message of messages) found.push(await withBody(reader, message, { maxChars: share }))
+  return found
+}
 
 function hints({ leftOut, nextPageToken }: { readonly leftOut?: number; readonly nextPageToken?: unknown }): string[] {
   const left = `${leftOut} messages are left out: they are spam, blocked, unauthenticated or trash. Ask for them with includeSpam, includeBlocked, includeUnauthenticated, includeTrash.`

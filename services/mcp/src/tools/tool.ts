@@ -2,12 +2,16 @@ import type { OperationId } from '@restante/contracts/operations'
 import { ApiError } from '@restante/service/errors'
 import { z } from 'zod'
 import type { Answer } from '../answers/answer.ts'
+import { camelCase } from '../answers/document.ts'
 import type { Api } from '../api/api.ts'
+import type { BodyReader } from '../untrusted/index.ts'
 import { asArguments } from './wire.ts'
 
 export interface Context {
   /** The API as the caller. */
   readonly api: Api
+  /** Reads the bodies of messages. */
+  readonly reader: BodyReader
   /** Aborted when this instance shuts down: a call that waits on purpose is then answered with what it has. */
   readonly stopping: AbortSignal
 }
@@ -64,8 +68,25 @@ export function defineTool<Input extends z.ZodObject>(definition: Definition<Inp
       outputSchema: outputSchema(output),
       annotations: { title, ...HINTS[kind], openWorldHint: openWorld },
     },
-    call: async (context, given) => definition.run(context, argumentsOf(input, given)),
+    call: async (context, given) => {
+      if (kind !== 'reads') refuseOthers(input, given)
+      return definition.run(context, argumentsOf(input, given))
+    },
   }
+}
+
+/**
+ * A tool that changes something must not pass over a part of what it was asked for, such as the time of a mail.
+ * @throws ApiError 400 naming an argument that the tool does not have.
+ */
+function refuseOthers({ shape }: z.ZodObject, given: Readonly<Record<string, unknown>>): void {
+  const other = Object.keys(given).find((name) => given[name] !== null && !Object.hasOwn(shape, camelCase(name)))
+  if (other === undefined) return
+  throw new ApiError('validation_error', {
+    message: `${other}: This tool has no such argument`,
+    fix: `Leave it out. The arguments are ${Object.keys(shape).join(', ')}.`,
+    errors: [{ path: [other], message: 'This tool has no such argument' }],
+  })
 }
 
 function argumentsOf<Input extends z.ZodObject>(

@@ -15,6 +15,8 @@ import { type IncludeFlags, isLeftOut } from './visibility.ts'
 
 /** Events that one request looks through, where not every message is wanted. */
 const BATCH = 20
+/** How long a wait looks through what has come already, in milliseconds, even if it waits for less. */
+const SEARCH_MS = 10_000
 /** A poll that ends so much earlier than it was asked to was ended by a shutdown, in milliseconds. */
 const EARLY_MS = 1_000
 
@@ -50,13 +52,26 @@ export const waitForMessage = defineTool({
   run: async (context, { inboxId: inbox, after, waitSeconds, threadId, from, maxChars: most, ...flags }) => {
     const wait = new Wait(context, { inbox, threadId, from, flags, deadline: performance.now() + waitSeconds * 1_000 })
     waitingCalls.inc()
-    const { message, cursor } = await wait.from(after).finally(() => waitingCalls.dec())
+    const { message, cursor, isUnfinished } = await wait.from(after).finally(() => waitingCalls.dec())
     const next = `To wait for the next message, call again with after ${JSON.stringify(cursor)}.`
-    if (message === undefined) return { structured: { messages: [], cursor }, text: `Nothing yet. ${next}` }
-    const document = { messages: [withBody(message, { maxChars: most })], cursor }
+    if (message === undefined) {
+      const text = isUnfinished ? UNFINISHED : 'Nothing yet.'
+      return { structured: { messages: [], cursor }, text: `${text} ${next}` }
+    }
+    const document = { messages: [await withBody(context.reader, message, { maxChars: most })], cursor }
     return quoted('A message has come:', document, [next])
   },
 })
+
+const UNFINISHED = 'Nothing among the messages so far, but not all that have come are looked through yet.'
+
+interface Found {
+  readonly message?: Message
+  /** The place up to which the log is looked through. */
+  readonly cursor: string
+  /** Whether the time was over before its end. */
+  readonly isUnfinished?: true
+}
 
 interface Wanted {
   readonly inbox: string
@@ -91,7 +106,8 @@ class Wait {
   }
 
   /** The first message after a cursor, and the cursor after it; without one the message that comes next. */
-  async from(given: string | undefined): Promise<{ readonly message?: Message; readonly cursor: string }> {
+  async from(given: string | undefined): Promise<Found> {
+    const searchUntil = Math.max(this.#wanted.deadline, performance.now() + SEARCH_MS)
     let cursor = given ?? (await this.#poll({})).cursor
     for (;;) {
       const asked = this.#remainingSeconds()
@@ -107,10 +123,13 @@ class Wait {
         cursor = after
         const message = await this.#messageOf(event)
         if (message !== undefined && !isLeftOut(message.labels, this.#wanted.flags)) return { message, cursor }
+        // Whether there are more is not known.
+        if (performance.now() >= searchUntil) return { cursor, isUnfinished: true }
         continue
       }
       cursor = batch.cursor
-      if (batch.has_more) continue
+      if (batch.has_more && performance.now() < searchUntil) continue
+      if (batch.has_more) return { cursor, isUnfinished: true }
       const wasEnded = performance.now() - began < asked * 1_000 - EARLY_MS
       if (this.#remainingSeconds() === 0 || (wasEnded && batch.events.length === 0)) return { cursor }
     }

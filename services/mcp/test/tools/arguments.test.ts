@@ -4,7 +4,8 @@ import { z } from 'zod'
 import { plain } from '../../src/answers/answer.ts'
 import { Api } from '../../src/api/api.ts'
 import { paging } from '../../src/tools/inputs.ts'
-import { defineTool } from '../../src/tools/tool.ts'
+import { type Context, defineTool } from '../../src/tools/tool.ts'
+import { createBodyReader } from '../../src/untrusted/index.ts'
 
 /** Of an API that no test here calls. */
 const api = new Api({
@@ -13,7 +14,10 @@ const api = new Api({
   authorization: '',
   requestId: 'test',
   signal: new AbortController().signal,
+  count: () => undefined,
 })
+const context: Context = { api, reader: createBodyReader(), stopping: new AbortController().signal }
+afterAll(() => context.reader.close())
 
 const tool = defineTool({
   name: 'try_arguments',
@@ -32,13 +36,10 @@ const tool = defineTool({
   needs: ['inboxes.list'],
   run: async (_context, args) => plain('', args),
 })
-const given = async (args: Record<string, unknown>) =>
-  (await tool.call({ api, stopping: new AbortController().signal }, args)).structured
+const given = async (args: Record<string, unknown>) => (await tool.call(context, args)).structured
 
 async function refusalOf(args: Record<string, unknown>): Promise<ApiError> {
-  const error: unknown = await tool
-    .call({ api, stopping: new AbortController().signal }, args)
-    .catch((refused: unknown) => refused)
+  const error: unknown = await tool.call(context, args).catch((refused: unknown) => refused)
   if (!(error instanceof ApiError)) throw new Error('the arguments were taken')
   return error
 }

@@ -20,7 +20,9 @@ const LOOKED_AT = new Set(
   (
     'display visibility content-visibility opacity filter color -webkit-text-fill-color background background-color ' +
     'background-image font font-size letter-spacing line-height text-indent overflow overflow-x overflow-y width height ' +
-    'max-width max-height position left right top bottom margin margin-left margin-top clip clip-path transform scale'
+    'max-width max-height position left right top bottom margin margin-left margin-top clip clip-path transform scale ' +
+    'translate zoom inset inset-inline-start inset-block-start margin-inline-start margin-block-start inline-size ' +
+    'block-size max-inline-size max-block-size'
   ).split(' '),
 )
 

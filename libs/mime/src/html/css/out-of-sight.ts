@@ -61,10 +61,13 @@ function isOffPage({ declared, fontSize }: Own): boolean {
   if (moved && (far(declared.get('right'), -1) || far(declared.get('bottom'), -1))) return true
   if (far(declared.get('margin-left')) || far(declared.get('margin-top'))) return true
   const steps = [...(declared.get('transform') ?? '').matchAll(/translate(?:x|y|3d)?\(([^()]*)\)/g)]
-  return steps.some(([, by = '']) => by.split(',').some((step) => far(step)))
+  const words = (declared.get('translate') ?? '').split(/\s+/)
+  return words.some((step) => far(step)) || steps.some(([, by = '']) => by.split(',').some((step) => far(step)))
 }
 
 function isShrunk(declared: ReadonlyMap<string, string>): boolean {
+  // Browsers take 0 for 1.
+  if (/^0?\.0\d*[1-9]\d*$|^0*[1-9](?:\.\d*)?%$/.test(declared.get('zoom') ?? '')) return true
   if (/^0(?:\.0\d*)?%?(?:\s|$)/.test(declared.get('scale') ?? '')) return true
   return /scale(?:x|y|3d)?\(\s*(?:[\d.]+\s*,\s*)?0(?:\.0\d*)?\s*[,)]/.test(declared.get('transform') ?? '')
 }

@@ -3,6 +3,7 @@ import type { Declaration } from './declarations.ts'
 import { pixels, WINDOW } from './length.ts'
 import { isIndentedAway, isOutOfSight } from './out-of-sight.ts'
 import { attributeOf, type Element } from './selector.ts'
+import { isValue } from './values.ts'
 
 /** What is known of an element's looks, with what it has from the elements around it. */
 export interface Style {
@@ -20,8 +21,8 @@ export interface Style {
   readonly indented: boolean
 }
 
-/** Text at this size in pixels is a line at best. */
-const UNREADABLE_SIZE = 1
+/** Text at this size in pixels is a row of dots at best. */
+const UNREADABLE_SIZE = 2
 const UNREADABLE_OPACITY = 0.1
 const SIZE_NAMES: Readonly<Record<string, number>> = {
   'xx-small': 9,
@@ -46,9 +47,10 @@ export const PAGE: Style = {
 
 /** Elements that show nothing of their content, or show it only where a program cannot do what they ask for. */
 const UNSHOWN = new Set(
-  'head title style script template noscript noembed noframes iframe object applet audio video canvas datalist'.split(
-    ' ',
-  ),
+  (
+    'head title style script template noscript noembed noframes iframe object applet audio video canvas datalist rp ' +
+    'desc metadata defs annotation annotation-xml'
+  ).split(' '),
 )
 
 /** Whether a person sees text in this style. */
@@ -92,8 +94,22 @@ function cascade(element: Element, declarations: readonly Declaration[]): Map<st
   return declared
 }
 
+/** Names that depend on the direction of writing, as they are for lines from left to right. */
+const PHYSICAL: Readonly<Record<string, string>> = {
+  'inline-size': 'width',
+  'block-size': 'height',
+  'max-inline-size': 'max-width',
+  'max-block-size': 'max-height',
+  'inset-inline-start': 'left',
+  'inset-block-start': 'top',
+  'margin-inline-start': 'margin-left',
+  'margin-block-start': 'margin-top',
+}
+
 /** A shorthand sets what it is short for, so that the later of both applies. */
-function set(declared: Map<string, string>, { property, value }: Declaration): void {
+function set(declared: Map<string, string>, { property: named, value }: Declaration): void {
+  const property = PHYSICAL[named] ?? named
+  if (!isValue(property, value)) return
   if (property === 'background') {
     declared.set('background-color', colorIn(value))
     declared.set('background-image', value)
@@ -104,6 +120,9 @@ function set(declared: Map<string, string>, { property, value }: Declaration): v
   else if (property === 'margin') {
     const [top = '', right = top, , left = right] = value.split(/\s+/)
     declared.set('margin-top', top).set('margin-left', left)
+  } else if (property === 'inset') {
+    const [top = '', right = top, bottom = top, left = right] = value.split(/\s+/)
+    declared.set('top', top).set('right', right).set('bottom', bottom).set('left', left)
   } else declared.set(property, value)
 }
 
