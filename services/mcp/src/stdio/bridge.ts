@@ -26,19 +26,24 @@ export async function bridge(client: Transport, { baseUrl, apiKey }: Installatio
   const requestInit = { headers: { authorization: `Bearer ${apiKey}` } }
   const server = new StreamableHTTPClientTransport(url, { requestInit })
   const isOver = Promise.withResolvers<void>()
+  const unanswered = new Set<Promise<void>>()
   client.onclose = () => isOver.resolve()
   server.onmessage = (message) => {
     noteVersion(server, message)
     void client.send(message)
   }
   client.onmessage = (message) => {
-    server.send(message).catch((error: unknown) => {
+    // The answer has been handed over when this ends.
+    const sent = server.send(message).catch((error: unknown) => {
       if (isJSONRPCRequest(message)) void client.send(refusal(message.id, error))
     })
+    unanswered.add(sent)
+    void sent.finally(() => unanswered.delete(sent))
   }
   await server.start()
   await client.start()
   await isOver.promise
+  await Promise.all(unanswered)
   await server.close()
 }
 

@@ -1,7 +1,7 @@
 import { Lane, ParserCrashedError, ParserTimeoutError, ParserUnavailableError } from '@restante/mime/worker'
 import { UpstreamError } from '@restante/service/errors'
 import { writeTask } from './body-task.ts'
-import type { Bodies, BodyOptions, BodySource, ShownBody } from './shown-body.ts'
+import { type Bodies, type BodyOptions, type BodySource, type ShownBody, shownBody } from './shown-body.ts'
 
 /**
  * Threads that read bodies. Html of 1 MB that is made to be slow takes seconds; in the main thread the calls of everyone
@@ -29,6 +29,8 @@ const THREADS = 2
 /** A page of 1 MB as a tree needs half of it. */
 const MEMORY_MB = 256
 const IDLE_MS = 30_000
+/** Characters of a text that costs the main thread about a millisecond. */
+const SHORT = 20_000
 const SOURCES: readonly BodySource[] = ['extracted_text', 'text', 'extracted_html', 'html']
 
 /** Starts the first thread at once. Threads keep the process alive until `close`. */
@@ -46,6 +48,8 @@ export function createBodyReader({ timeMs = 2_000 }: BodyReaderOptions = {}): Bo
   })
   return {
     async read(bodies, options = {}) {
+      const short = shortText(bodies, options)
+      if (short !== undefined) return short
       try {
         return await lane.read(writeTask({ bodies, options }))
       } catch (error) {
@@ -56,6 +60,17 @@ export function createBodyReader({ timeMs = 2_000 }: BodyReaderOptions = {}): Bo
     },
     close: () => lane.close(),
   }
+}
+
+/** A short plain text, which is what most messages are, is read at once. Undefined: there is none, or html is to be read. */
+function shortText({ text, extracted_text }: Bodies, options: BodyOptions): ShownBody | undefined {
+  const given = {
+    ...(text !== undefined && { text }),
+    ...(extracted_text !== undefined && { extracted_text }),
+  }
+  if (Object.values(given).some((each) => each.length > SHORT)) return undefined
+  const shown = shownBody(given, options)
+  return shown.totalChars > 0 ? shown : undefined
 }
 
 function unread(bodies: Bodies): ShownBody {

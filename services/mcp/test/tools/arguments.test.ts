@@ -3,8 +3,8 @@ import { Agent } from 'undici'
 import { z } from 'zod'
 import { plain } from '../../src/answers/answer.ts'
 import { Api } from '../../src/api/api.ts'
-import { paging } from '../../src/tools/inputs.ts'
-import { type Context, defineTool } from '../../src/tools/tool.ts'
+import { paging } from '../../src/tools/definition/inputs.ts'
+import { type Context, defineTool } from '../../src/tools/definition/tool.ts'
 import { createBodyReader } from '../../src/untrusted/index.ts'
 
 /** Of an API that no test here calls. */

@@ -1,6 +1,6 @@
 import { mock } from 'node:test'
-import { threadTools } from '../../src/tools/threads.ts'
-import { waitForMessage } from '../../src/tools/waiting.ts'
+import { threadTools } from '../../src/tools/mail/threads.ts'
+import { waitForMessage } from '../../src/tools/mail/waiting.ts'
 import { type BodyReader, createBodyReader } from '../../src/untrusted/index.ts'
 import { type ScriptedApi, scriptedApi } from '../support/scripted-api.ts'
 

@@ -1,4 +1,4 @@
-import { asArguments, onWire } from '../../src/tools/wire.ts'
+import { asArguments, onWire } from '../../src/tools/definition/wire.ts'
 
 describe('arguments on their way to the API', () => {
   it('get the names of the API at every depth', () => {

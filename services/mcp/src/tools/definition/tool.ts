@@ -1,10 +1,10 @@
 import type { OperationId } from '@restante/contracts/operations'
 import { ApiError } from '@restante/service/errors'
 import { z } from 'zod'
-import type { Answer } from '../answers/answer.ts'
-import { camelCase } from '../answers/document.ts'
-import type { Api } from '../api/api.ts'
-import type { BodyReader } from '../untrusted/index.ts'
+import type { Answer } from '../../answers/answer.ts'
+import { camelCase } from '../../answers/document.ts'
+import type { Api } from '../../api/api.ts'
+import type { BodyReader } from '../../untrusted/index.ts'
 import { asArguments } from './wire.ts'
 
 export interface Context {

@@ -1,11 +1,11 @@
 import { RESPONSES } from '@restante/contracts/vocabulary'
 import { z } from 'zod'
-import { page, quoted } from '../answers/answer.ts'
-import { modelDocument } from '../answers/document.ts'
-import { DATA_NOTICE, inboxId, paging, time } from './inputs.ts'
-import { busy, calendarEvent, calendarEvents } from './outputs.ts'
-import { defineTool, type Tool } from './tool.ts'
-import { onWire } from './wire.ts'
+import { page, quoted } from '../../answers/answer.ts'
+import { modelDocument } from '../../answers/document.ts'
+import { DATA_NOTICE, inboxId, paging, time } from '../definition/inputs.ts'
+import { busy, calendarEvent, calendarEvents } from '../definition/outputs.ts'
+import { defineTool, type Tool } from '../definition/tool.ts'
+import { onWire } from '../definition/wire.ts'
 
 const eventId = z.string().min(1).describe('The event, or one date of a series')
 const window = { after: time('Begin of the window, now without it'), before: time('Its end, 90 days later without it') }

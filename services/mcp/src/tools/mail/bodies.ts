@@ -1,5 +1,5 @@
-import { type Document, modelDocument } from '../answers/document.ts'
-import type { Bodies, BodyOptions, BodyReader } from '../untrusted/index.ts'
+import { type Document, modelDocument } from '../../answers/document.ts'
+import type { Bodies, BodyOptions, BodyReader } from '../../untrusted/index.ts'
 
 /**
  * Of the bodies a tool shows one, cut: `extractedText` (what the message adds) or `text` (all of it). A preview would be its

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { plain } from '../answers/answer.ts'
-import { modelDocument } from '../answers/document.ts'
-import { inboxId, messageId, strings } from './inputs.ts'
-import { sent } from './outputs.ts'
-import { defineTool, type Tool } from './tool.ts'
-import { onWire } from './wire.ts'
+import { plain } from '../../answers/answer.ts'
+import { modelDocument } from '../../answers/document.ts'
+import { inboxId, messageId, strings } from '../definition/inputs.ts'
+import { sent } from '../definition/outputs.ts'
+import { defineTool, type Tool } from '../definition/tool.ts'
+import { onWire } from '../definition/wire.ts'
 
 const attachment = z
   .object({

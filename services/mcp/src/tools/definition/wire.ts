@@ -1,4 +1,4 @@
-import { camelCase, MAPS, snakeCase } from '../answers/document.ts'
+import { camelCase, MAPS, snakeCase } from '../../answers/document.ts'
 
 /** Arguments as the API names them. What is undefined is left out. */
 export function onWire(args: object): Record<string, unknown> {

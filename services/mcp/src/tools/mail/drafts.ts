@@ -1,13 +1,13 @@
 import { TOOL_LIMITS } from '@restante/contracts/vocabulary'
 import { z } from 'zod'
-import { done, page, quoted } from '../answers/answer.ts'
-import type { Bodies, BodyReader } from '../untrusted/index.ts'
+import { done, page, quoted } from '../../answers/answer.ts'
+import type { Bodies, BodyReader } from '../../untrusted/index.ts'
+import { draftId, inboxId, paging, strings, time, timed } from '../definition/inputs.ts'
+import { draft, drafts, sent, success } from '../definition/outputs.ts'
+import { defineTool, type Tool } from '../definition/tool.ts'
+import { onWire } from '../definition/wire.ts'
 import { withBody } from './bodies.ts'
-import { draftId, inboxId, paging, strings, time, timed } from './inputs.ts'
-import { draft, drafts, sent, success } from './outputs.ts'
 import { accepted, recipients, written } from './sending.ts'
-import { defineTool, type Tool } from './tool.ts'
-import { onWire } from './wire.ts'
 
 const named = (id: string) => ({ draft_id: id })
 const sendAt = time('When it is sent')

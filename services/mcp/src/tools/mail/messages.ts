@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { page, quoted } from '../answers/answer.ts'
-import { modelDocument } from '../answers/document.ts'
-import { withBody } from './bodies.ts'
+import { page, quoted } from '../../answers/answer.ts'
+import { modelDocument } from '../../answers/document.ts'
 import {
   DATA_NOTICE,
   inboxId,
@@ -13,11 +12,12 @@ import {
   paging,
   strings,
   timed,
-} from './inputs.ts'
-import { message, messages, updatedMessage } from './outputs.ts'
-import { defineTool, type Tool } from './tool.ts'
+} from '../definition/inputs.ts'
+import { message, messages, updatedMessage } from '../definition/outputs.ts'
+import { defineTool, type Tool } from '../definition/tool.ts'
+import { onWire } from '../definition/wire.ts'
+import { withBody } from './bodies.ts'
 import { foundMessage } from './visibility.ts'
-import { onWire } from './wire.ts'
 
 const listMessages = defineTool({
   name: 'list_messages',

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { done, page, quoted } from '../answers/answer.ts'
-import { modelDocument } from '../answers/document.ts'
-import { inboxId, paging } from './inputs.ts'
-import { inbox, inboxes, success } from './outputs.ts'
-import { defineTool, type Tool } from './tool.ts'
-import { onWire } from './wire.ts'
+import { done, page, quoted } from '../../answers/answer.ts'
+import { modelDocument } from '../../answers/document.ts'
+import { inboxId, paging } from '../definition/inputs.ts'
+import { inbox, inboxes, success } from '../definition/outputs.ts'
+import { defineTool, type Tool } from '../definition/tool.ts'
+import { onWire } from '../definition/wire.ts'
 
 const metadataValue = z.union([z.string(), z.number(), z.boolean()])
 const displayName = z.string().optional().describe('Name that recipients see')

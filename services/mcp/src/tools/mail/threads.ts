@@ -1,15 +1,25 @@
 import type { ResponseOf } from '@restante/contracts/operations'
 import { TOOL_LIMITS } from '@restante/contracts/vocabulary'
 import { z } from 'zod'
-import { done, page, quoted } from '../answers/answer.ts'
-import { modelDocument } from '../answers/document.ts'
-import type { BodyReader } from '../untrusted/index.ts'
+import { done, page, quoted } from '../../answers/answer.ts'
+import { modelDocument } from '../../answers/document.ts'
+import type { BodyReader } from '../../untrusted/index.ts'
+import {
+  DATA_NOTICE,
+  inboxId,
+  included,
+  labelChange,
+  maxChars,
+  paging,
+  strings,
+  threadId,
+  timed,
+} from '../definition/inputs.ts'
+import { success, thread, threads, updatedThread } from '../definition/outputs.ts'
+import { defineTool, type Tool } from '../definition/tool.ts'
+import { onWire } from '../definition/wire.ts'
 import { withBody } from './bodies.ts'
-import { DATA_NOTICE, inboxId, included, labelChange, maxChars, paging, strings, threadId, timed } from './inputs.ts'
-import { success, thread, threads, updatedThread } from './outputs.ts'
-import { defineTool, type Tool } from './tool.ts'
 import { foundThread, isLeftOut } from './visibility.ts'
-import { onWire } from './wire.ts'
 
 const named = (id: string) => ({ thread_id: id })
 

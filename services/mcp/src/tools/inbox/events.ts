@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { page } from '../answers/answer.ts'
-import { inboxId, paging } from './inputs.ts'
-import { events } from './outputs.ts'
-import { defineTool } from './tool.ts'
-import { onWire } from './wire.ts'
+import { page } from '../../answers/answer.ts'
+import { inboxId, paging } from '../definition/inputs.ts'
+import { events } from '../definition/outputs.ts'
+import { defineTool } from '../definition/tool.ts'
+import { onWire } from '../definition/wire.ts'
 
 export const listEvents = defineTool({
   name: 'list_events',

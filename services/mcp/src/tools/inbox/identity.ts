@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { plain } from '../answers/answer.ts'
-import { modelDocument } from '../answers/document.ts'
-import { identity } from './outputs.ts'
-import { defineTool } from './tool.ts'
+import { plain } from '../../answers/answer.ts'
+import { modelDocument } from '../../answers/document.ts'
+import { identity } from '../definition/outputs.ts'
+import { defineTool } from '../definition/tool.ts'
 
 export const authMe = defineTool({
   name: 'auth_me',

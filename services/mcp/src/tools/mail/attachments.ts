@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { quoted } from '../answers/answer.ts'
-import { modelDocument } from '../answers/document.ts'
-import { DATA_NOTICE, inboxId, maxChars, offset, threadId } from './inputs.ts'
-import { attachmentLink } from './outputs.ts'
-import { defineTool } from './tool.ts'
+import { quoted } from '../../answers/answer.ts'
+import { modelDocument } from '../../answers/document.ts'
+import { DATA_NOTICE, inboxId, maxChars, offset, threadId } from '../definition/inputs.ts'
+import { attachmentLink } from '../definition/outputs.ts'
+import { defineTool } from '../definition/tool.ts'
 
 export const getAttachment = defineTool({
   name: 'get_attachment',
