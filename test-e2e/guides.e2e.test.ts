@@ -1,5 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { root } from '@restante/local/settings.ts'
@@ -9,6 +7,7 @@ import { publicPackages } from './python/program.ts'
 import { type Example, examplesIn } from './support/fenced.ts'
 import { codeFor, mailTo } from './support/mail.ts'
 import { describeWith } from './support/programs/programs.ts'
+import { Running } from './support/programs/running.ts'
 import { type Suite, useSystem } from './support/suite.ts'
 import { clientOf, newUsername } from './support/tenants.ts'
 
@@ -43,49 +42,9 @@ function castFor({ endpoints, peer }: Suite, api: string): Cast {
   }
 }
 
-/** A running program of a document, with its output so far. */
-class Running {
-  readonly child: ChildProcess
-  printed = ''
-  complaints = ''
-
-  constructor(program: string, args: readonly string[], environment: Record<string, string>) {
-    this.child = spawn(program, args, {
-      cwd: import.meta.dirname,
-      env: { PATH: process.env['PATH'], ...environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    this.child.stdout?.on('data', (bytes: Buffer) => {
-      this.printed += bytes.toString()
-    })
-    this.child.stderr?.on('data', (bytes: Buffer) => {
-      this.complaints += bytes.toString()
-    })
-  }
-
-  /** @returns its output. @throws Error unless it exits with 0. */
-  async end(): Promise<string> {
-    const [code] = await once(this.child, 'close')
-    if (code !== 0) throw new Error(`it ended with ${code}: ${this.complaints}`)
-    return this.printed
-  }
-
-  async prints(lines: readonly string[]): Promise<void> {
-    await waitFor(() => this.printed.trim() === lines.join('\n'), {
-      what: `${lines.join(', ')} from the program`,
-      timeout: 20_000,
-    })
-  }
-
-  async stop(): Promise<void> {
-    const ended = once(this.child, 'close')
-    this.child.kill('SIGKILL')
-    await ended
-  }
-}
-
 const SHELLS: ReadonlySet<string> = new Set(['sh', 'console'])
-const isCommandOfOurs = (line: string) => /^npm (start|stop|test|run \w+)\b/.test(line)
+/** Commands of the local stack, which runs already, and of an assistant, which the test of its guide runs. */
+const isRunElsewhere = (line: string) => /^(npm (start|stop|test|run \w+)|claude)\b/.test(line)
 
 describeWith(NEEDS, 'the examples', () => {
   const system = useSystem()
@@ -94,18 +53,7 @@ describeWith(NEEDS, 'the examples', () => {
     python = await publicPackages()
   }, INSTALL_TIMEOUT)
 
-  function start({ language, code }: Example, environment: Record<string, string>): Running {
-    switch (language) {
-      case 'ts':
-        return new Running(process.execPath, ['--input-type=module-typescript', '--eval', code], environment)
-      case 'python':
-        return new Running(python, ['-c', code], environment)
-      case 'sh':
-        return new Running('sh', ['-e', '-c', code], environment)
-      default:
-        throw new Error(`a test cannot run examples in ${language}`)
-    }
-  }
+  const start = (example: Example, environment: Record<string, string>) => Running.start(example, python, environment)
 
   /** An example that uses `client` follows the one that creates it. */
   function whole(example: Example, all: readonly Example[]): Example {
@@ -139,7 +87,7 @@ describeWith(NEEDS, 'the examples', () => {
     let key = ''
     for (const example of all) {
       const lines = example.code.trim().split('\n')
-      if (lines.every(isCommandOfOurs)) continue
+      if (lines.every(isRunElsewhere)) continue
       const code = cast.text(example.code)
       const printed = await start({ ...example, code }, { API_KEY: key }).end()
       expect(printed).not.toContain('"code":')

@@ -3,10 +3,12 @@ import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { API_KEY_PREFIX_LENGTH } from '@restante/contracts/vocabulary'
 import { HandshakeRefusedError, StreamClient, WebhookReceiver, waitFor } from '@restante/testkit'
+import { sendMessage } from './mcp/client.ts'
 import { Api } from './support/api.ts'
 import { codeFor, mailTo } from './support/mail.ts'
 import { useSystem } from './support/suite.ts'
 import { createTenant, newUsername } from './support/tenants.ts'
+import { callTool } from './support/tools.ts'
 
 /** Mails with secret words, well-formed or not. */
 const PLACES = [
@@ -63,12 +65,24 @@ describe('the logs of all services', () => {
     await api.get(`/v0/threads?page_token=${key}`)
     await api.post('/v0/inboxes', { username: key, client_id: `${key}@` })
     await api.post('/v0/inboxes', `{"api_key":"${key}`)
+    for (const sent of [key, second, wrong]) {
+      await sendMessage(system.endpoints, sent, 'tools/list')
+      const args = { inboxId: key, subject: second, to: [wrong], api_key: key }
+      for (const tool of ['get_inbox', 'send_message', key]) {
+        await sendMessage(system.endpoints, sent, 'tools/call', { name: tool, arguments: args })
+      }
+    }
+    await nobody.post(`/mcp?api_key=${key}`, {})
     const stream = await StreamClient.open(`${system.endpoints.streamUrl}?api_key=${second}`)
     await stream.ask({ type: 'subscribe', inbox_ids: [key] })
     await stream.close()
     await expect(StreamClient.open(`${system.endpoints.streamUrl}?auth_token=${wrong}`)).rejects.toThrow(
       HandshakeRefusedError,
     )
+    // The only service that gets keys: from the gateway, for the time of a request.
+    await callTool(system.endpoints, key, 'auth_me', {})
+    await callTool(system.endpoints, key, 'get_inbox', { inboxId: 'nobody@nowhere.test' })
+    await callTool(system.endpoints, key, 'get_inbox', { inboxId: 7 })
     await written(api)
     await expectNone({ first: secretOf(key), second: secretOf(second), wrong: secretOf(wrong) })
   })

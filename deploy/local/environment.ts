@@ -112,6 +112,8 @@ function ownEnvironment(service: string, { settings, secretOf }: Place): Record<
         SUBJECT_SECRET: secretOf('subject secret'),
         RATE_LIMIT_EXEMPT_LOOPBACK: 'true',
       }
+    case 'mcp':
+      return { API_URL: serviceUrl(settings, 'gateway') }
     case 'websocket-fanout':
       // No other instance would benefit from closing the streams slowly.
       return { STREAM_DRAIN: '1s' }

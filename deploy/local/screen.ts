@@ -6,9 +6,13 @@ import type { Settings } from './settings.ts'
 export async function startScreen(settings: Settings): Promise<string> {
   const organization = await readOrganization(settings)
   const gateway = `http://127.0.0.1:${settings.port('gateway')}`
+  const key = organization?.api_key ?? '<API key>'
   return `
-Restante is ready.
+Restante is ready. Give it to a language model, here Claude Code (others: docs/guide-mcp.md):
 
+  claude mcp add --transport http restante ${gateway}/mcp --header "Authorization: Bearer ${key}"
+
+  MCP           ${gateway}/mcp   (a key for one inbox: npm run admin -- keys create-for-model <address>)
   Start page    ${gateway}   (for models ${gateway}/llms.txt)
   API           ${gateway}/v0   (documentation ${gateway}/docs, OpenAPI ${gateway}/openapi.json)
   Events        ws://127.0.0.1:${settings.port('gateway')}/v0   (WebSocket)
@@ -27,7 +31,7 @@ Switched on here and nowhere else:
 Try first:
   npm run demo
       a demonstration: sign-up, mail in, event, reply, thread
-  curl -X POST ${gateway}/v0/inboxes -H 'Authorization: Bearer ${organization?.api_key ?? '<API key>'}' \\
+  curl -X POST ${gateway}/v0/inboxes -H 'Authorization: Bearer ${key}' \\
       -H 'Content-Type: application/json' -d '{"username":"first"}'
   swaks --server 127.0.0.1:${settings.port('smtp')} --to first@${defaultDomain} --from you@somewhere.test --body Hello
   kcat -b 127.0.0.1:${settings.port('kafka')} -t mail.messages -C -o beginning -f '%h\\n%s\\n'

@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { STORING_SERVICES } from '@restante/contracts/vocabulary'
 import { serviceCommand } from '@restante/service/process'
 import { captureCommand } from './captured-mail.ts'
 import { prepareDatabases } from './databases.ts'
@@ -29,7 +30,7 @@ export class Stack {
     signal.throwIfAborted()
     const engines = await useEngines(this.#settings, process.env)
     signal.throwIfAborted()
-    await step('Databases', () => prepareDatabases(engines.DATABASE_URL, services))
+    await step('Databases', () => prepareDatabases(engines.DATABASE_URL, STORING_SERVICES))
     signal.throwIfAborted()
     await step('Topics', () => prepareTopics(engines.KAFKA_BROKERS))
     signal.throwIfAborted()

@@ -3,6 +3,7 @@ import { SERVICES, variablePart } from '@restante/contracts/vocabulary'
 /** Variables that the templates compute, or that no pod needs. The schema refuses them among the settings. */
 export const COMPUTED: ReadonlySet<string> = new Set([
   ...SERVICES.map((service) => `${variablePart(service)}_URL`),
+  'API_URL',
   'PORT',
   'HOST',
   'METRICS_PORT',

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { topics } from '@restante/contracts/events'
 import { internalOperations } from '@restante/contracts/internal'
-import { operations } from '@restante/contracts/operations'
+import { MCP_ENDPOINT, operations } from '@restante/contracts/operations'
 import { SERVICES, type ServiceName, variablePart } from '@restante/contracts/vocabulary'
 import { Configuration, type DescribedVariable, describeVariables } from '@restante/kit'
 import { deadLetterTopic } from '@restante/messaging'
@@ -56,6 +56,8 @@ const FACILITIES = {
   clamd: 'CLAMD_URL',
   rspamd: 'RSPAMD_URL',
   smarthost: 'SMARTHOST',
+  /** The public API of this installation, as one of its clients. */
+  api: 'API_URL',
 } as const
 export type Facility = keyof typeof FACILITIES
 
@@ -108,18 +110,20 @@ function callsOf(name: ServiceName, has: (variable: string) => boolean): Service
   return called
 }
 
+/** What the gateway passes on: operations of the API, and the endpoint of the tools beside it. */
+const FORWARDED = [...Object.values(operations), MCP_ENDPOINT]
+
 /** Whether one service sends requests to another: by an internal operation, or as the gateway in front of a public one. */
 function calls(caller: ServiceName, called: ServiceName): boolean {
   const isCaller = Object.values(internalOperations).some(
     ({ service, callers }) => service === called && callers.some((other) => other === caller),
   )
-  const isInFront =
-    caller === 'gateway' && called !== 'gateway' && Object.values(operations).some(({ service }) => service === called)
+  const isInFront = caller === 'gateway' && called !== 'gateway' && FORWARDED.some(({ service }) => service === called)
   return isCaller || isInFront
 }
 
 function usesOf(has: (variable: string) => boolean): Record<Facility, boolean> {
-  const { postgres, kafka, redis, blobs, web, mailServers, mailProbe, dns, clamd, rspamd, smarthost } = FACILITIES
+  const { postgres, kafka, redis, blobs, web, mailServers, mailProbe, dns, clamd, rspamd, smarthost, api } = FACILITIES
   return {
     postgres: has(postgres),
     kafka: has(kafka),
@@ -132,6 +136,7 @@ function usesOf(has: (variable: string) => boolean): Record<Facility, boolean> {
     clamd: has(clamd),
     rspamd: has(rspamd),
     smarthost: has(smarthost),
+    api: has(api),
   }
 }
 

@@ -2,12 +2,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { rootCertificates } from 'node:tls'
-import { SERVICES } from '@restante/contracts/vocabulary'
+import { STORING_SERVICES } from '@restante/contracts/vocabulary'
 import { kafkaVariables } from '@restante/messaging'
 import { readEnvironment } from '@restante/service/configuration'
 import { z } from 'zod'
 import { environmentOf, generatedSecrets } from './support/environment.ts'
-import { examples, ofKind, render, root } from './support/rendering.ts'
+import { examples, ofKind, one, render, root } from './support/rendering.ts'
 import { containerOf } from './support/workloads.ts'
 
 const serviceModule = z.object({
@@ -77,7 +77,24 @@ describe('the environment of pods', () => {
         } else expect(environment['DATABASE_URL']).toMatch(/^postgres:/)
       }
       // One for each database, and that of the topics.
-      expect(jobs.size).toBe(SERVICES.length + 1)
+      expect(jobs.size).toBe(STORING_SERVICES.length + 1)
+      expect(jobs.has('restante-migrate-mcp')).toBe(false)
+    }
+  })
+
+  it('gives mcp the address of the public API inside the cluster and two keys, and nothing of any engine', async () => {
+    for (const example of ['minimal', 'production']) {
+      const manifests = await render({ example })
+      const pod = one(manifests, 'Deployment', 'restante-mcp')
+      const environment = environmentOf(pod, manifests, withPasswords(secrets))
+      expect(environment).toMatchObject({
+        API_URL: 'http://restante-gateway:3000',
+        GATEWAY_URL: 'http://restante-gateway:3100',
+      })
+      expect(Object.keys(secrets.get('restante-mcp') ?? {}).toSorted()).toEqual(['CALLER_KEY', 'PEER_KEY_GATEWAY'])
+      const ofEngines = /DATABASE|KAFKA|REDIS|BLOB|ENGINE_CA|AWS_|SECRET/
+      expect(Object.keys(environment).filter((name) => ofEngines.test(name))).toEqual([])
+      expect(containerOf(pod).volumeMounts).toEqual([])
     }
   })
 })

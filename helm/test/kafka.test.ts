@@ -1,5 +1,5 @@
 import { topics } from '@restante/contracts/events'
-import { SERVICES } from '@restante/contracts/vocabulary'
+import { STORING_SERVICES } from '@restante/contracts/vocabulary'
 import { deadLetterTopic, topicSettings } from '@restante/messaging'
 import { z } from 'zod'
 import { type Manifest, ofKind, one, render } from './support/rendering.ts'
@@ -35,7 +35,7 @@ describe('the KafkaUser of a service', () => {
   })
 
   it('writes the topics that it produces and the dead letters of its groups, and no others', () => {
-    for (const service of SERVICES) {
+    for (const service of STORING_SERVICES) {
       const written = rightsOf(manifests, service).flatMap((right) => /^Write (.+)$/.exec(right)?.[1] ?? [])
       const produced = Object.values(topics).flatMap((topic) => (topic.producer === service ? [topic.name] : []))
       const others = written.filter((name) => !produced.some((topic) => topic === name))
@@ -58,6 +58,11 @@ describe('the KafkaUser of a service', () => {
     const reads = (service: string) => rightsOf(manifests, service).filter((right) => right.startsWith('Read '))
     expect(reads('gateway')).toEqual(['Read tenancy', 'Read apps.accounts', 'Read gateway.'])
     expect(reads('mail-send')).toEqual(expect.arrayContaining(['Read mail.deliveries', 'Read mail-send.']))
+  })
+
+  it('is there for each service that uses Kafka, and for the operator', () => {
+    const users = [...STORING_SERVICES, 'operator'].map((name) => `restante-${name}-kafka`)
+    expect([...ofKind(manifests, 'KafkaUser').keys()].toSorted()).toEqual(users.toSorted())
   })
 
   it('gives pods its name and password, which is in a Secret that is not the service’s', () => {

@@ -1,11 +1,13 @@
 import { internalOperations } from '@restante/contracts/internal'
-import { operations } from '@restante/contracts/operations'
+import { MCP_ENDPOINT, operations } from '@restante/contracts/operations'
 import { SERVICES, type ServiceName, UPSTREAMS } from '@restante/contracts/vocabulary'
 import { allowed, policies, portOf } from './support/connections.ts'
 import { examples, type Manifest, ofKind, render } from './support/rendering.ts'
 import { podsOf, workloads } from './support/workloads.ts'
 
 const PUBLIC = ['0.0.0.0/0', '::/0'].join(' ')
+
+const FORWARDED = [...Object.values(operations), MCP_ENDPOINT]
 
 /** The port at which other services reach a service. */
 const portFor = (service: ServiceName) => (service === 'gateway' ? 3100 : 3000 + SERVICES.indexOf(service))
@@ -16,9 +18,7 @@ function callsOf(caller: ServiceName): string[] {
     callers.some((other) => other === caller) ? [service] : [],
   )
   const proxied =
-    caller === 'gateway'
-      ? UPSTREAMS.filter((name) => Object.values(operations).some(({ service }) => service === name))
-      : []
+    caller === 'gateway' ? UPSTREAMS.filter((name) => FORWARDED.some(({ service }) => service === name)) : []
   return [...new Set([...called, ...proxied])].map((service) => `${service}:${portFor(service)}`).toSorted()
 }
 
@@ -42,7 +42,10 @@ describe('the NetworkPolicies', () => {
 
   it('let each service call those that the contracts say, and nobody else', () => {
     const egress = allowed(minimal, 'egress')
-    for (const service of SERVICES) expect([service, egress.get(service)?.pods]).toEqual([service, callsOf(service)])
+    for (const service of SERVICES) {
+      const asClient = service === 'mcp' ? ['gateway:3000'] : []
+      expect([service, egress.get(service)?.pods]).toEqual([service, [...asClient, ...callsOf(service)]])
+    }
     for (const job of ['migrations', 'topics']) expect(egress.get(job)?.pods).toEqual([])
   })
 
@@ -51,9 +54,22 @@ describe('the NetworkPolicies', () => {
     for (const service of SERVICES) {
       const callers = SERVICES.filter((other) => callsOf(other).includes(`${service}:${portFor(service)}`))
       const name = service === 'gateway' ? 'internal' : 'http'
-      expect(ingress.get(service)?.pods).toEqual(callers.map((caller) => `${caller}:${name}`).toSorted())
+      const clients = service === 'gateway' ? ['mcp:http'] : []
+      const expected = [...callers.map((caller) => `${caller}:${name}`), ...clients]
+      expect([service, ingress.get(service)?.pods]).toEqual([service, expected.toSorted()])
       expect(portOf(minimal, service, name)).toBe(portFor(service))
     }
+  })
+
+  it('let mcp reach nothing but the gateway, and only the gateway reach mcp', async () => {
+    const values = { settings: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' } }
+    const manifests = await render({ values })
+    const [ingress, egress] = [allowed(manifests, 'ingress').get('mcp'), allowed(manifests, 'egress').get('mcp')]
+    expect(ingress?.pods).toEqual(['gateway:http'])
+    expect(egress?.pods).toEqual(['gateway:3000', 'gateway:3100'])
+    const rest = egress?.others.filter((rule) => !/^(UDP )?53 /.test(rule))
+    expect(rest).toEqual(['4317', '4318'])
+    expect(portOf(manifests, 'gateway', 'http')).toBe(3000)
   })
 
   it('open SMTP to everyone, the API to the ingress controller, metrics to monitoring, and no other port', () => {
@@ -62,7 +78,7 @@ describe('the NetworkPolicies', () => {
     const ingress = allowed(minimal, 'ingress')
     expect(ingress.get('gateway')?.others).toEqual([`http ${at('ingress-nginx')}`, metrics])
     expect(ingress.get('mail-ingest')?.others).toEqual([metrics, 'smtp'])
-    for (const service of ['mail-send', 'webhooks-dispatcher', 'websocket-fanout', 'domains-dns'])
+    for (const service of ['mail-send', 'webhooks-dispatcher', 'websocket-fanout', 'domains-dns', 'mcp'])
       expect(ingress.get(service)?.others).toEqual([metrics])
   })
 

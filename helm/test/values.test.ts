@@ -18,6 +18,11 @@ describe('the values', () => {
     ],
     ['a variable that the chart computes', { settings: { GATEWAY_URL: 'http://x' } }, "'GATEWAY_URL' not allowed"],
     [
+      'another address of the API than that of its gateway',
+      { services: { mcp: { settings: { API_URL: 'http://x' } } } },
+      "'API_URL' not allowed",
+    ],
+    [
       'a variable of another service',
       { services: { gateway: { settings: { SMARTHOST: 'x' } } } },
       "'SMARTHOST' not allowed",

@@ -1,5 +1,5 @@
 import { topics } from '@restante/contracts/events'
-import { SERVICES } from '@restante/contracts/vocabulary'
+import { SERVICES, STORING_SERVICES } from '@restante/contracts/vocabulary'
 import { collectTopic, testKafka, waitFor } from '@restante/testkit'
 import pg from 'pg'
 import type { Endpoints } from '../stack/endpoints.ts'
@@ -67,7 +67,7 @@ export async function consumed(kafka: Kafka): Promise<void> {
 }
 
 async function forgetMarks(endpoints: Endpoints): Promise<void> {
-  for (const service of SERVICES) {
+  for (const service of STORING_SERVICES) {
     const client = new pg.Client({ connectionString: endpoints.databases[service] })
     await client.connect()
     try {

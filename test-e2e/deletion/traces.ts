@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { SERVICES, type ServiceName } from '@restante/contracts/vocabulary'
+import { STORING_SERVICES, type StoringName } from '@restante/contracts/vocabulary'
 import { Redis } from 'ioredis'
 import pg from 'pg'
 import type { Endpoints } from '../stack/endpoints.ts'
@@ -20,7 +20,7 @@ export interface Trace {
 /** Searches every column of every table of every service, every key of Redis and every blob for markers. */
 export async function findTraces(endpoints: Endpoints, blobs: string, markers: Markers): Promise<Trace[]> {
   const found = await Promise.all([
-    ...SERVICES.map((service) => inDatabase(endpoints, service, markers)),
+    ...STORING_SERVICES.map((service) => inDatabase(endpoints, service, markers)),
     inRedis(endpoints, markers),
     inBlobs(blobs, markers),
   ])
@@ -30,7 +30,7 @@ export async function findTraces(endpoints: Endpoints, blobs: string, markers: M
 const TABLES = `select table_name as name from information_schema.tables
  where table_schema = 'public' and table_type = 'BASE TABLE' order by table_name`
 
-async function inDatabase(endpoints: Endpoints, service: ServiceName, markers: Markers): Promise<Trace[]> {
+async function inDatabase(endpoints: Endpoints, service: StoringName, markers: Markers): Promise<Trace[]> {
   const client = new pg.Client({ connectionString: endpoints.databases[service] })
   await client.connect()
   try {

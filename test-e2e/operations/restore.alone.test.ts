@@ -1,6 +1,6 @@
 import { readdir, readFile, utimes } from 'node:fs/promises'
 import path from 'node:path'
-import type { ServiceName } from '@restante/contracts/vocabulary'
+import type { StoringName } from '@restante/contracts/vocabulary'
 import { engineNames } from '@restante/local/engines/engine.ts'
 import { canRun } from '@restante/local/engines/packages.ts'
 import { describeAtFullLength, operate, waitFor } from '@restante/testkit'
@@ -17,7 +17,7 @@ import type { Scene, Waiting } from './restore/scene.ts'
 
 const PROGRAMS = ['bash', 'pg_dump', 'pg_restore', 'psql', 'tar']
 const CASE_TIMEOUT = 600_000
-const ALL: readonly ServiceName[] = ['gateway', 'domains-dns', 'mail-send', 'mail-ingest', 'webhooks-dispatcher']
+const ALL: readonly StoringName[] = ['gateway', 'domains-dns', 'mail-send', 'mail-ingest', 'webhooks-dispatcher']
 const native = await canRun(engineNames)
 
 describeAtFullLength(
@@ -32,7 +32,7 @@ describeAtFullLength(
 
     const uidOf = (inboxId: string) =>
       rehearsal.read('gateway', 'select uid as value from inboxes where address = $1 and deleted_at is null', inboxId)
-    const gone = async (service: ServiceName, rows: string, id: string) => {
+    const gone = async (service: StoringName, rows: string, id: string) => {
       await waitFor(async () => (await rehearsal.count(service, rows, id)) === 0, {
         what: `the rows of ${service} to go: ${rows}`,
         timeout: 60_000,

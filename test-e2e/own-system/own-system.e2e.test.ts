@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { SERVICES, type ServiceName } from '@restante/contracts/vocabulary'
 import { root } from '@restante/local/settings.ts'
 import { serviceCommand } from '@restante/service/process'
+import { describeTools } from '../mcp/faults.ts'
 import { START_TIMEOUT } from '../stack/connect.ts'
 import { currentRun } from '../stack/run.ts'
 import { System } from '../stack/system.ts'
@@ -37,6 +38,7 @@ describe('a system of its own', () => {
   describe('the largest things in a mailbox', () => describeLargeMailbox(started))
   describe('the memory of each service', () => describeMemory(started))
   describe('a service that is killed in the middle of its work', () => describeRestart(started))
+  describe('a client of the tools', () => describeTools(started))
 })
 
 /** Loads a service without running it, as its image does, because only a first start has the compiler in memory. */

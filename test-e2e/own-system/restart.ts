@@ -5,6 +5,7 @@ import { type OutsidePeer, openPeer } from '../support/peers.ts'
 import { openStream } from '../support/streams.ts'
 import { createTenant, newUsername, type Tenant } from '../support/tenants.ts'
 import { type Leasing, letLeasesEnd } from '../support/time.ts'
+import { callTool } from '../support/tools.ts'
 
 /** The promises of services that are killed during their work. */
 export function describeRestart(systemOf: () => System): void {
@@ -138,6 +139,23 @@ export function describeRestart(systemOf: () => System): void {
     await send(inboxId, id)
     const message = await waitFor(() => tenant.client.inboxes.messages.get(inboxId, id), { what: 'the mail' })
     expect(message.labels).toEqual(['received', 'unread'])
+  }, 60_000)
+
+  it('answers calls that wait at once when it shuts down, and misses no mail of the meantime (mcp)', async () => {
+    const inboxId = await newInbox()
+    const wait = (after: unknown, waitSeconds: number) =>
+      callTool(system.endpoints, tenant.key, 'wait_for_message', { inboxId, after, waitSeconds })
+    const { cursor } = (await wait(undefined, 0)).structured
+    const waiting = wait(cursor, 60)
+    // A service that shuts down accepts requests for two seconds more, so the call has arrived in any case.
+    await system.process('mcp').stop('SIGTERM')
+    expect(system.process('mcp').deaths).toEqual([])
+    expect(await waiting).toEqual({ structured: { messages: [], cursor }, isError: false })
+    const id = newId()
+    await send(inboxId, id)
+    await restart('mcp')
+    const { structured } = await wait(cursor, 30)
+    expect(structured['messages']).toMatchObject([{ messageId: id }])
   }, 60_000)
 
   it('resumes its streams when their clients reconnect (websocket-fanout)', async () => {

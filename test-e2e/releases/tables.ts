@@ -1,4 +1,4 @@
-import { SERVICES } from '@restante/contracts/vocabulary'
+import { STORING_SERVICES } from '@restante/contracts/vocabulary'
 import pg from 'pg'
 import type { Resources } from '../stack/resources.ts'
 
@@ -22,7 +22,7 @@ const TABLES = `select t.tablename as name,
 
 export async function tablesOf({ databases }: Pick<Resources, 'databases'>): Promise<Tables> {
   const found = new Map<string, Table>()
-  for (const service of SERVICES) {
+  for (const service of STORING_SERVICES) {
     const client = new pg.Client({ connectionString: databases[service] })
     await client.connect()
     try {

@@ -1,4 +1,4 @@
-import { SERVICES } from '@restante/contracts/vocabulary'
+import { STORING_SERVICES } from '@restante/contracts/vocabulary'
 import { z } from 'zod'
 
 /** How tests reach a running system: its public addresses, its databases and topics. */
@@ -15,7 +15,7 @@ export const endpoints = z.object({
   /** Port of every MX host that the system delivers to; peers differ by address. */
   mxPort: z.int(),
   topicPrefix: z.string(),
-  databases: z.record(z.enum(SERVICES), z.url()),
+  databases: z.record(z.enum(STORING_SERVICES), z.url()),
   /** Environment of the gateway, for the operator's command line. */
   operator: z.record(z.string(), z.string()),
   logs: z.string(),

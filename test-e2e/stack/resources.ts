@@ -1,14 +1,14 @@
 import path from 'node:path'
-import { SERVICES } from '@restante/contracts/vocabulary'
+import { STORING_SERVICES } from '@restante/contracts/vocabulary'
 import type { EngineUrls } from '@restante/local/engines/engines.ts'
 import { root } from '@restante/local/settings.ts'
 import { createDatabase, createTopics, engines, openRedis, type TestDatabase } from '@restante/testkit'
-import { type ByService, byService } from './by-service.ts'
+import { type ByStoringService, byStoringService } from './by-service.ts'
 
 /** The engines of a system, with its databases, topics and keys on them. */
 export interface Resources {
   readonly urls: EngineUrls
-  readonly databases: ByService<string>
+  readonly databases: ByStoringService<string>
   readonly topicPrefix: string
   readonly redisPrefix: string
   /** Deletes all of it. */
@@ -25,23 +25,23 @@ export async function sharedResources(): Promise<Resources> {
       REDIS_URL: engines.redisUrl,
       KAFKA_BROKERS: engines.kafkaBrokers.join(','),
     },
-    databases: byService((name) => databases[name].url),
+    databases: byStoringService((name) => databases[name].url),
     topicPrefix: topics.prefix,
     redisPrefix: redis.prefix,
     async clear() {
-      await Promise.all(SERVICES.map((name) => databases[name].drop()))
+      await Promise.all(STORING_SERVICES.map((name) => databases[name].drop()))
       await topics.delete()
       await redis.close()
     },
   }
 }
 
-async function createDatabases(): Promise<ByService<TestDatabase>> {
+async function createDatabases(): Promise<ByStoringService<TestDatabase>> {
   const databases = await Promise.all(
-    SERVICES.map(async (name) => [name, await createDatabase(path.join(root, 'services', name))] as const),
+    STORING_SERVICES.map(async (name) => [name, await createDatabase(path.join(root, 'services', name))] as const),
   )
   const found = new Map(databases)
-  return byService((name) => {
+  return byStoringService((name) => {
     const database = found.get(name)
     if (!database) throw new Error(`${name} has no database`)
     return database

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { SERVICES, type ServiceName } from '@restante/contracts/vocabulary'
+import { isStoring, SERVICES, type ServiceName, type StoringName } from '@restante/contracts/vocabulary'
 import { run } from '@restante/local/processes.ts'
 import { root } from '@restante/local/settings.ts'
 import { z } from 'zod'
@@ -39,10 +39,10 @@ export class Sources {
   /** Does what precedes the start of its services: migrates the databases, and creates or corrects the topics. */
   async prepare(resources: Pick<Resources, 'databases' | 'urls' | 'topicPrefix'>): Promise<void> {
     await this.ensureTopics(resources)
-    for (const service of this.services) await this.migrate(service, resources.databases[service])
+    for (const service of this.services.filter(isStoring)) await this.migrate(service, resources.databases[service])
   }
 
-  migrate(service: ServiceName, databaseUrl: string): Promise<string> {
+  migrate(service: StoringName, databaseUrl: string): Promise<string> {
     const migrate = 'libs/service/src/database/migrate-cli.ts'
     return this.run(migrate, [`services/${service}`], { DATABASE_URL: databaseUrl })
   }

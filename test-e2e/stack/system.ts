@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
-import { SERVICES, type ServiceName } from '@restante/contracts/vocabulary'
+import { isStoring, SERVICES, type ServiceName } from '@restante/contracts/vocabulary'
 import { defaultDomain, serviceEnvironment } from '@restante/local/environment.ts'
 import { listens } from '@restante/local/processes.ts'
 import { openSecrets } from '@restante/local/secrets.ts'
@@ -185,7 +185,7 @@ async function environmentsOf(
     })
     return {
       ...local,
-      DATABASE_URL: resources.databases[name],
+      ...(isStoring(name) && { DATABASE_URL: resources.databases[name] }),
       TOPIC_PREFIX: resources.topicPrefix,
       REDIS_PREFIX: resources.redisPrefix,
       DNS_SERVERS: zone.address,

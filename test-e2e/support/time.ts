@@ -1,9 +1,9 @@
-import type { ServiceName } from '@restante/contracts/vocabulary'
+import type { StoringName } from '@restante/contracts/vocabulary'
 import pg from 'pg'
 import type { Endpoints } from '../stack/endpoints.ts'
 
 /** Makes the scheduled work of a service due now, instead of waiting for minutes or hours. */
-export function letTimePass(endpoints: Endpoints, service: ServiceName): Promise<void> {
+export function letTimePass(endpoints: Endpoints, service: StoringName): Promise<void> {
   return change(endpoints, service, 'update timers set due_at = now() where due_at > now()')
 }
 
@@ -21,7 +21,7 @@ export function letLeasesEnd(endpoints: Endpoints, service: Leasing): Promise<vo
   return change(endpoints, service, `update ${table} set leased_until = now() where leased_until > now()`)
 }
 
-async function change(endpoints: Endpoints, service: ServiceName, statement: string): Promise<void> {
+async function change(endpoints: Endpoints, service: StoringName, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: endpoints.databases[service] })
   await client.connect()
   try {

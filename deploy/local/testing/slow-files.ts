@@ -27,6 +27,13 @@ export const SLOW_FILES: ReadonlyMap<string, string> = new Map([
     'kills processes, and waits until their partitions and the lease of a rebuild belong to another',
   ],
   ['test-e2e/api/access.e2e.test.ts', 'sends a request for every operation, scope and kind of credential'],
+  ['test-e2e/mcp/access.e2e.test.ts', 'calls every tool with each kind of key, and creates what each call uses up'],
+  ['test-e2e/mcp/tools.e2e.test.ts', 'calls every tool, and waits for mail, search and the text of documents'],
+  [
+    'test-e2e/mcp/guide/guide-mcp.e2e.test.ts',
+    'starts every server that the guide names, and has two agents answer mail',
+  ],
+  ['test-e2e/mcp/clients/python.e2e.test.ts', 'calls every tool twice, each in turn'],
   ['test-e2e/api/conventions.e2e.test.ts', 'walks through every list, and sends requests to every operation'],
   ['test-e2e/python/sdk-python.e2e.test.ts', 'calls every operation of the Python client, each in turn'],
   ['test-e2e/guides.e2e.test.ts', 'runs every example of the guides, with the Python client too'],

@@ -4,9 +4,11 @@
  */
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { calendar } from './dashboards/calendar.ts'
-import { domains } from './dashboards/domains.ts'
 import { eventsOut } from './dashboards/events-out.ts'
+import { calendar } from './dashboards/features/calendar.ts'
+import { domains } from './dashboards/features/domains.ts'
+import { signIn } from './dashboards/features/sign-in.ts'
+import { tools } from './dashboards/features/tools.ts'
 import { mailIn } from './dashboards/mail/mail-in.ts'
 import { mailOut } from './dashboards/mail/mail-out.ts'
 import { metrics } from './dashboards/metrics.ts'
@@ -14,7 +16,6 @@ import { organization } from './dashboards/organization.ts'
 import { overview } from './dashboards/overview.ts'
 import { kafka } from './dashboards/platform/kafka.ts'
 import { runtime } from './dashboards/platform/runtime.ts'
-import { signIn } from './dashboards/sign-in.ts'
 
 const folder = path.resolve(import.meta.dirname, '../dashboards')
 const dashboards = [
@@ -28,6 +29,7 @@ const dashboards = [
   signIn,
   calendar,
   metrics,
+  tools,
   organization,
 ]
 const files = new Map(

@@ -60,6 +60,15 @@ The named ports of a component as a JSON object: (dict "root" $ "component" comp
 {{- toJson $ports -}}
 {{- end }}
 
+{{/* The services that are clients of the public API, as a JSON array of names. */}}
+{{- define "restante.apiClients" -}}
+{{- $clients := list -}}
+{{- range $service, $described := (include "restante.described" . | fromJson).services -}}
+{{- if $described.uses.api }}{{- $clients = append $clients $service -}}{{- end -}}
+{{- end -}}
+{{- toJson $clients -}}
+{{- end }}
+
 {{/* The public port of the gateway's Service. */}}
 {{- define "restante.services.gatewayPort" -}}
 {{- (include "restante.described" . | fromJson).services.gateway.port -}}

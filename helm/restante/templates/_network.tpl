@@ -87,6 +87,12 @@
   from:
     {{- include "restante.servicePeers" (dict "root" $root "services" $c.described.calledBy) | trim | nindent 4 }}
 {{- end }}
+{{- $clients := include "restante.apiClients" $root | fromJsonArray }}
+{{- if and $clients (eq $c.service "gateway") }}
+- ports: [{ port: http, protocol: TCP }]
+  from:
+    {{- include "restante.servicePeers" (dict "root" $root "services" $clients) | trim | nindent 4 }}
+{{- end }}
 {{- range $public := ternary (list "http") (ternary (list "sign-in") list (eq $c.service "apps-signin")) (eq $c.service "gateway") }}
 - ports: [{ port: {{ $public }}, protocol: TCP }]
   {{- with $policy.apiFrom }}
@@ -115,6 +121,11 @@
 - ports: [{ port: {{ ternary 3100 (int (index $services $called).port) (eq $called "gateway") }}, protocol: TCP }]
   to:
     {{- include "restante.servingPeer" (dict "root" $root "service" $called) | nindent 4 }}
+{{- end }}
+{{- if $uses.api }}
+- ports: [{ port: {{ include "restante.services.gatewayPort" $root }}, protocol: TCP }]
+  to:
+    {{- include "restante.servingPeer" (dict "root" $root "service" "gateway") | nindent 4 }}
 {{- end }}
 {{- range $engine := list "postgres" "kafka" "redis" }}
 {{- if index $uses $engine }}

@@ -42,6 +42,7 @@ installation go to the services that declare them; what the chart knows itself i
 {{- $port := ternary 3100 (int $described.port) (eq $peer "gateway") -}}
 {{- $_ := set $computed (printf "%s_URL" ($peer | upper | replace "-" "_")) (printf "http://%s-%s:%d" $fullname $peer $port) -}}
 {{- end -}}
+{{- $_ := set $computed "API_URL" (printf "http://%s-gateway:%s" $fullname (include "restante.services.gatewayPort" $root)) -}}
 {{- if eq $c.service "gateway" -}}
 {{- $_ := set $computed "INTERNAL_PORT" "3100" -}}
 {{- if $root.Values.tracking.enabled -}}
@@ -87,8 +88,11 @@ Secrets that a component reads as files, as a JSON array: the volume, its folder
 {{- $values := .root.Values -}}
 {{- $c := .component -}}
 {{- $files := list -}}
+{{- /* Jobs are no services; they reach engines. A service without engines trusts no authority of theirs. */ -}}
+{{- if or (not $c.service) (hasKey (default dict $c.described.variables) "ENGINE_CA_FILE") -}}
 {{- with $values.engineCa.secretName -}}
 {{- $files = append $files (dict "volume" "engine-ca" "secret" . "folder" "/etc/restante/engines" "items" (list (dict "key" $values.engineCa.key "path" "ca.crt")) "variables" dict) -}}
+{{- end -}}
 {{- end -}}
 {{- if eq $c.service "mail-send" -}}
 {{- range $type, $key := $values.dkim -}}

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { SERVICES } from '@restante/contracts/vocabulary'
+import { STORING_SERVICES } from '@restante/contracts/vocabulary'
 import { Database, sqlUnprepared } from '@restante/service/database'
 import {
   type Foundation,
@@ -23,7 +23,7 @@ export interface Engines {
 
 const BUCKET = 'restante'
 
-/** Starts them, with a database for each service. @param users of Kafka, which may do nothing yet. */
+/** Starts them, with a database for each service that stores. @param users of Kafka, which may do nothing yet. */
 export async function startEngines(users: readonly string[]): Promise<Engines> {
   const foundation = await layFoundation()
   const started: { stop(): Promise<void> }[] = []
@@ -51,9 +51,9 @@ export async function startEngines(users: readonly string[]): Promise<Engines> {
   }
 }
 
-/** One database per service, named after it, as the README of the chart asks for. */
+/** One database per service that stores, named after it, as the README of the chart asks for. */
 async function createDatabases({ postgres }: SecureStores, { trust }: Foundation): Promise<void> {
   const db = new Database({ url: postgres.verified(), trust, applicationName: 'test' })
-  for (const service of SERVICES) await db.query(sqlUnprepared(`create database "${service}"`))
+  for (const service of STORING_SERVICES) await db.query(sqlUnprepared(`create database "${service}"`))
   await db.stop()
 }

@@ -1,7 +1,7 @@
 import { mkdir, readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { topics } from '@restante/contracts/events'
-import { SERVICES, type ServiceName } from '@restante/contracts/vocabulary'
+import { type ServiceName, STORING_SERVICES } from '@restante/contracts/vocabulary'
 import { checkTopics, Kafka } from '@restante/messaging'
 import { Database, sqlUnprepared } from '@restante/service/database'
 import { createLogger } from '@restante/service/telemetry'
@@ -241,7 +241,7 @@ async function runJobs(
 
 function databasesOf({ stores }: Engines): Endpoints['databases'] {
   const url = (service: string) => stores.postgres.verified(service)
-  const [gateway, ingest, send, webhooks, stream, domains, signIn, calendar, metrics] = SERVICES.map(url)
+  const [gateway, ingest, send, webhooks, stream, domains, signIn, calendar, metrics] = STORING_SERVICES.map(url)
   return {
     gateway: gateway ?? '',
     'mail-ingest': ingest ?? '',

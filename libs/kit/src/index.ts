@@ -8,11 +8,14 @@ export {
   type ConfigOf,
   Configuration,
   configurationOf,
+  type FrameConfiguration,
+  frameConfigurationOf,
   type ServiceConfiguration,
   together,
 } from './configuration/configuration.ts'
 export { type DescribedVariable, describeVariables } from './configuration/described.ts'
 export { type Operator, operatorOf, operatorVariables } from './configuration/operator.ts'
 export { type PeerAddress, Peers, peersOf, peerVariables } from './configuration/peers.ts'
-export { defineService, runService, type ServiceDefinition } from './define-service.ts'
-export { Kit, type KitOf, type ListenOptions, type ServeOptions } from './kit.ts'
+export { defineService, defineStatelessService, runService, type ServiceDefinition } from './define-service.ts'
+export { Frame, type ListenOptions, type ServeOptions } from './frame.ts'
+export { Kit, type KitOf } from './kit.ts'

@@ -73,6 +73,9 @@ const variables = z.object({
   RATE_LIMIT_ORGANIZATION_BURST: env.integer(200, 1_000_000, 1).describe('Burst of the rate limit per organization'),
   RATE_LIMIT_CREDENTIAL: env.rate('50/s').describe('Rate limit per API key'),
   RATE_LIMIT_CREDENTIAL_BURST: env.integer(100, 1_000_000, 1).describe('Burst of the rate limit per API key'),
+  RATE_LIMIT_TOOL_CALL: env
+    .rate('60/m')
+    .describe('Rate limit per API key for calls of tools over MCP; their requests to the API count for its limits too'),
   RATE_LIMIT_SIGN_UP: env
     .rate('60/h')
     .describe('Rate limit for sign-ups per client: an IPv4 address, or the /64 of an IPv6 one'),
@@ -88,6 +91,9 @@ const variables = z.object({
   RATE_LIMIT_CHALLENGE: env
     .rate('600/m')
     .describe('Rate limit per client for answers to challenges of a certificate authority, on TRACKING_HTTP_PORT'),
+  MCP_ORIGINS: env
+    .list()
+    .describe('Origins of pages that may call the MCP server from a browser, beside that of PUBLIC_URL'),
   OTHER_REGION_URL: env
     .url()
     .optional()
@@ -173,6 +179,7 @@ export const configuration = configurationOf('gateway', { peers: UPSTREAMS })
         redis: { ...redisCache, url: redisCache.url ?? redis.url },
         settings: { ...ratesOf(given), exemptLoopback: exemptLoopback },
       },
+      mcpOrigins: [new URL(publicUrl).origin, ...given.MCP_ORIGINS],
       publicUrls: [publicUrl, ...given.OTHER_PUBLIC_URLS],
       authBase: given.AUTH_BASE === undefined ? undefined : new URL(given.AUTH_BASE).origin,
       openapiFile: given.OPENAPI_FILE ?? path.join(DOCS_FOLDER, 'api/openapi.json'),
@@ -216,6 +223,7 @@ function ratesOf(given: Given) {
   return {
     organization: { ...given.RATE_LIMIT_ORGANIZATION, burst: given.RATE_LIMIT_ORGANIZATION_BURST },
     credential: { ...given.RATE_LIMIT_CREDENTIAL, burst: given.RATE_LIMIT_CREDENTIAL_BURST },
+    toolCall: given.RATE_LIMIT_TOOL_CALL,
     signUp: given.RATE_LIMIT_SIGN_UP,
     failedAuthentication: given.RATE_LIMIT_FAILED_AUTHENTICATION,
     download: given.RATE_LIMIT_DOWNLOAD,

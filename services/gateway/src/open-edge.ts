@@ -9,6 +9,7 @@ import { KeyUsage } from './edge/authentication/key-usage.ts'
 import { Documents } from './edge/documents/documents.ts'
 import { DomainSetupPages } from './edge/domain-setup/domain-setup.ts'
 import { edge } from './edge/edge.ts'
+import { McpEndpoint } from './edge/mcp-endpoint.ts'
 import { OpenImages } from './edge/opens/open-images.ts'
 import { Upstreams } from './edge/proxy/upstreams.ts'
 import { Meter } from './edge/rate-limits/meter.ts'
@@ -38,15 +39,15 @@ const DRAIN_RESERVE_MS = 8_000
 /** Serves the public API, and what other services ask the gateway. */
 export function openEdge(kit: GatewayKit, config: Config, { keys, secrets, handlers, events }: Parts): void {
   const { db, log } = kit
+  const limits = openLimits(kit, config)
   const internal = internalRoutes({
-    handlers: internalHandlers({ ...config, db, events, secrets, mailSend: kit.peer('mail-send') }),
+    handlers: internalHandlers({ ...config, db, events, secrets, limits, mailSend: kit.peer('mail-send') }),
     peerKeys: config.peers.keys,
   })
   if (config.internal !== undefined) kit.listen({ ...config.internal, handle: internal })
   const peers = new ClientAddresses(config.trustedProxies)
   const peerOf = (request: IncomingMessage) => peers.of(request)
   const usage = kit.use(new KeyUsage(db, log))
-  const limits = openLimits(kit, config)
   const upstreams = openUpstreams(kit, config)
   const drainMs = Math.max(0, config.shutdownGraceMs - DRAIN_RESERVE_MS)
   const fanout = kit.peer('websocket-fanout')
@@ -71,6 +72,7 @@ export function openEdge(kit: GatewayKit, config: Config, { keys, secrets, handl
       documents: new Documents({ ...config, health: kit.health }),
       unsubscribe: new UnsubscribePages({ mailSend: kit.peer('mail-send'), limits, peerOf }),
       openImages,
+      mcp: new McpEndpoint(config.mcpOrigins),
       domainSetup: new DomainSetupPages({ domains: kit.peer('domains-dns'), limits, peerOf }),
       internal: config.internal === undefined ? internal : undefined,
     }),

@@ -16,6 +16,7 @@ import { smtp } from './mail/smtp.ts'
 import { memory } from './memory.ts'
 import { metrics } from './metrics/metrics.ts'
 import { signin } from './signin.ts'
+import { tools } from './tools.ts'
 
 /** Every bench, in the order in which they run. */
 export const benches: readonly Bench[] = [
@@ -35,5 +36,6 @@ export const benches: readonly Bench[] = [
   signin,
   calendar,
   metrics,
+  tools,
   capacity,
 ]

@@ -1,4 +1,4 @@
-import type { ServiceName } from '@restante/contracts/vocabulary'
+import type { StoringName } from '@restante/contracts/vocabulary'
 import pg from 'pg'
 import type { Endpoints } from '../../stack/endpoints.ts'
 import type { Times } from './arrivals.ts'
@@ -17,7 +17,7 @@ export type Timeline = Readonly<Record<Step, Times>>
 export async function readTimeline(endpoints: Endpoints): Promise<Timeline> {
   const published = await read<Published>(endpoints, 'mail-ingest', PUBLISHED)
   const messageIds = new Map(published.map(({ event_id, message_id }) => [event_id, message_id]))
-  const consumed = async (service: ServiceName): Promise<Times> => {
+  const consumed = async (service: StoringName): Promise<Times> => {
     const rows = await read<Consumed>(endpoints, service, CONSUMED)
     return new Map(rows.flatMap(({ event_id, at }) => entry(messageIds.get(event_id), at)))
   }
@@ -51,7 +51,7 @@ const CONSUMED = 'select event_id, (extract(epoch from consumed_at) * 1000)::flo
 
 async function read<Row extends pg.QueryResultRow>(
   endpoints: Endpoints,
-  service: ServiceName,
+  service: StoringName,
   query: string,
 ): Promise<Row[]> {
   const client = new pg.Client({ connectionString: endpoints.databases[service] })

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
-import { SERVICES } from '@restante/contracts/vocabulary'
+import { STORING_SERVICES } from '@restante/contracts/vocabulary'
 import { createDatabases, databaseUrl } from '@restante/local/databases.ts'
 import { bring, type Engine, type EngineName, engineNames } from '@restante/local/engines/engine.ts'
 import { engineUrls, native, removeEngineData } from '@restante/local/engines/engines.ts'
@@ -8,7 +8,7 @@ import { ensurePrograms } from '@restante/local/engines/packages.ts'
 import { listens } from '@restante/local/processes.ts'
 import { readSettings, type Settings } from '@restante/local/settings.ts'
 import { freePort, waitFor } from '@restante/testkit'
-import { byService } from '../../stack/by-service.ts'
+import { byStoringService } from '../../stack/by-service.ts'
 import type { Resources } from '../../stack/resources.ts'
 import type { Sources } from '../../stack/sources.ts'
 
@@ -33,7 +33,7 @@ export class OwnEngines {
     const urls = engineUrls(settings, {})
     const resources: Resources = {
       urls,
-      databases: byService((name) => databaseUrl(urls.DATABASE_URL, name)),
+      databases: byStoringService((name) => databaseUrl(urls.DATABASE_URL, name)),
       topicPrefix: '',
       redisPrefix: 'restante',
       clear: async () => undefined,
@@ -41,7 +41,7 @@ export class OwnEngines {
     const engines = new OwnEngines(resources, settings, { postgres, redis, kafka })
     try {
       await Promise.all(engineNames.map((name) => bring(engines.#engines[name])))
-      await createDatabases(urls.DATABASE_URL, SERVICES)
+      await createDatabases(urls.DATABASE_URL, STORING_SERVICES)
       await sources.prepare(resources)
     } catch (error) {
       await engines.stop()

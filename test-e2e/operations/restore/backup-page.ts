@@ -1,6 +1,6 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { SERVICES, type ServiceName } from '@restante/contracts/vocabulary'
+import { STORING_SERVICES, type StoringName } from '@restante/contracts/vocabulary'
 import { run } from '@restante/local/processes.ts'
 import type { System } from '../../stack/system.ts'
 import { examplesIn } from '../../support/fenced.ts'
@@ -33,7 +33,7 @@ export class BackupPage {
 
   static async of({ endpoints: { databases }, blobs }: System, folder: string): Promise<BackupPage> {
     await mkdir(folder, { recursive: true })
-    const urls = SERVICES.map((name) => [`URL_${name.replaceAll('-', '_')}`, databases[name]])
+    const urls = STORING_SERVICES.map((name) => [`URL_${name.replaceAll('-', '_')}`, databases[name]])
     const environment = { ...process.env, ...Object.fromEntries(urls), BLOBS: blobs }
     const variables = {
       MAIL_SEND_DATABASE_URL: databases['mail-send'],
@@ -49,7 +49,7 @@ export class BackupPage {
   }
 
   /** Puts the databases of these services back, and the copy of the object store. */
-  restore(services: readonly ServiceName[]): Promise<void> {
+  restore(services: readonly StoringName[]): Promise<void> {
     return this.#run('pg_restore', { restored: services.join(' ') })
   }
 

@@ -1,4 +1,4 @@
-import type { ServiceName } from '@restante/contracts/vocabulary'
+import type { StoringName } from '@restante/contracts/vocabulary'
 import { waitFor } from '@restante/testkit'
 import type { Reply } from '../../faults/harness/correspondent.ts'
 import type { FoundLine } from '../../support/check-command.ts'
@@ -60,7 +60,7 @@ export interface Course {
 export async function rehearse(
   rehearsal: Rehearsal,
   name: string,
-  services: readonly ServiceName[],
+  services: readonly StoringName[],
   steps: Steps = {},
 ): Promise<Course> {
   const scene = await rehearsal.openScene()

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { topics } from '@restante/contracts/events'
-import type { ServiceName } from '@restante/contracts/vocabulary'
+import type { StoringName } from '@restante/contracts/vocabulary'
 import { createDatabases } from '@restante/local/databases.ts'
 import { decodeEvent, readEnvelope, recordedSince } from '@restante/messaging'
 import { operate } from '@restante/testkit'
@@ -81,7 +81,7 @@ export class Rehearsal {
   }
 
   /** Puts these databases and the object store back, empties Redis, and starts all services. Mail is kept back. */
-  async restore(services: readonly ServiceName[]): Promise<OnItsWay> {
+  async restore(services: readonly StoringName[]): Promise<OnItsWay> {
     const { page } = this.#present()
     await this.#timed('restore', () => page.restore(services))
     if (services.includes('mail-send')) await page.hold()
@@ -114,7 +114,7 @@ export class Rehearsal {
 
   /** Compares, then repairs until nothing is left except what is accepted. */
   async repair(
-    services: readonly ServiceName[],
+    services: readonly StoringName[],
     accepts: (left: FoundLine) => boolean = () => false,
   ): Promise<Repaired> {
     const since = new Date(this.#present().takenAt.getTime() - SPARE_MS).toISOString()
@@ -130,7 +130,7 @@ export class Rehearsal {
   }
 
   /** Releases the mail that was kept back, if any, and lets traffic in. */
-  async reopen(services: readonly ServiceName[]): Promise<void> {
+  async reopen(services: readonly StoringName[]): Promise<void> {
     const { operator } = this.installation.system.endpoints
     if (services.includes('mail-send')) await operate(operator, 'queue', 'release', '--everything')
     this.doors.smtp.open()
@@ -154,12 +154,12 @@ export class Rehearsal {
   }
 
   /** The number of rows of a table in the database of a service: `messages where inbox_uid = $1`. */
-  async count(service: ServiceName, rows: string, ...values: readonly string[]): Promise<number> {
+  async count(service: StoringName, rows: string, ...values: readonly string[]): Promise<number> {
     return Number(await this.read(service, `select count(*) as value from ${rows}`, ...values))
   }
 
   /** What a statement selects as `value` from the database of a service, as text. */
-  async read(service: ServiceName, text: string, ...values: readonly string[]): Promise<string> {
+  async read(service: StoringName, text: string, ...values: readonly string[]): Promise<string> {
     const client = new pg.Client({ connectionString: this.installation.system.endpoints.databases[service] })
     await client.connect()
     try {

@@ -1,5 +1,5 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
-import type { ServiceName } from '@restante/contracts/vocabulary'
+import type { StoringName } from '@restante/contracts/vocabulary'
 import { operate, randomName } from '@restante/testkit'
 import pg from 'pg'
 import { z } from 'zod'
@@ -77,7 +77,7 @@ export async function newWaitingSignIn(endpoints: Endpoints, appId: string): Pro
 
 async function run<Row extends pg.QueryResultRow>(
   endpoints: Endpoints,
-  service: ServiceName,
+  service: StoringName,
   statement: string,
   values: readonly unknown[],
 ): Promise<Row[]> {

@@ -67,6 +67,8 @@ export interface OperationDefinition extends RequestContract {
   readonly signedPermission?: Permission
   readonly alsoNeeds?: readonly Permission[]
   readonly authentication: Authentication
+  /** Whether the owning service gets the key itself, to call the API with it. */
+  readonly passesKey?: true
   /** How long it may wait on purpose before it answers, in milliseconds: the edge waits so much longer for it. */
   readonly waits?: number
   /** Codes of its error responses in addition to those that follow from its shape (`errorCodesOf`). */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { SERVICES, type ServiceName } from '../vocabulary/services.ts'
+import { type ServiceName, STORING_SERVICES } from '../vocabulary/services.ts'
 import { defineInternal, INTERNAL } from './definition/define.ts'
 
 /**
@@ -32,7 +32,7 @@ export const CHECKED_SERVICES: readonly CheckedService[] = [
 ]
 
 /** What can be put back from a backup on its own: the database of a service, or the object store. */
-export const RESTORABLE = [...SERVICES, 'objects'] as const
+export const RESTORABLE = [...STORING_SERVICES, 'objects'] as const
 export type Restorable = (typeof RESTORABLE)[number]
 
 const checkRequest = z.object({

@@ -11,6 +11,7 @@ import { domainsOperatorOperations } from './domains/domains-operator.ts'
 import { gatewayInternalOperations } from './gateway.ts'
 import { mailIngestInternalOperations } from './mail-ingest.ts'
 import { mailSendInternalOperations } from './mail-send.ts'
+import { toolInternalOperations } from './mcp.ts'
 import { deliveryQueueOperations } from './operator/delivery-queue.ts'
 import { metricsInternalOperations } from './operator/metrics.ts'
 import { webhookLogOperations } from './operator/webhook-log.ts'
@@ -38,6 +39,7 @@ export const internalOperations = {
   ...appsSigninInternalOperations,
   ...signInKeyOperations,
   ...metricsInternalOperations,
+  ...toolInternalOperations,
 } as const satisfies Record<string, InternalOperationDefinition>
 
 export type InternalOperationId = keyof typeof internalOperations

@@ -12,6 +12,7 @@ export type {
   SendAttachment,
   SendBody,
 } from './mail/send-bodies.ts'
+export { MCP_ENDPOINT } from './mcp/mcp.ts'
 export type {
   MetricEvents,
   MetricEventsQuery,

@@ -9,12 +9,24 @@ export const SERVICES = [
   'apps-signin',
   'calendar',
   'metrics',
+  'mcp',
 ] as const
 export type ServiceName = (typeof SERVICES)[number]
 
 /** A service behind the gateway. */
 export type UpstreamName = Exclude<ServiceName, 'gateway'>
 export const UPSTREAMS = SERVICES.filter((name): name is UpstreamName => name !== 'gateway')
+
+/** Services that store and publish nothing: they have neither a database nor topics. */
+type StatelessName = 'mcp'
+/** A service with a database of its own. */
+export type StoringName = Exclude<ServiceName, StatelessName>
+export const STORING_SERVICES = SERVICES.filter(isStoring)
+
+/** Whether a service has a database of its own. */
+export function isStoring(name: ServiceName): name is StoringName {
+  return name !== 'mcp'
+}
 
 /** The name of a service as a part of a variable's name: `MAIL_SEND`. */
 export function variablePart(service: ServiceName): string {

@@ -24,7 +24,7 @@ export const databaseVariables = z.object({
   ...engineVariables.shape,
 })
 
-const commonEnvironment = z.object({
+const frameEnvironment = z.object({
   PORT: env.port().describe('HTTP port of this service'),
   HOST: env.string('0.0.0.0').describe('Address the HTTP server listens on'),
   METRICS_PORT: env
@@ -52,21 +52,19 @@ const commonEnvironment = z.object({
   LOG_LEVEL: env
     .choice(['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'info')
     .describe('Lowest log level that is written'),
-  ...databaseVariables.shape,
-  ...kafkaVariables.shape,
   PUBLIC_URL: env.url().describe('Base URL of the public API, as clients use it'),
   DOCS_URL: env.url().optional().describe('Base URL of the documentation links in errors; default: <PUBLIC_URL>/docs'),
   SHUTDOWN_GRACE: env.duration('30s').describe('Time limit for draining after SIGTERM'),
 })
-export type CommonEnvironment = z.output<typeof commonEnvironment>
+export type FrameEnvironment = z.output<typeof frameEnvironment>
 
 /** The variables that every service reads. */
-export function commonBlock(name: ServiceName) {
+export function frameBlock(name: ServiceName) {
   const port = env.port(FIRST_PORT + SERVICES.indexOf(name)).describe('HTTP port of this service')
-  return { variables: commonEnvironment.extend({ PORT: port }), check: kafkaProblems, configure: commonConfiguration }
+  return { variables: frameEnvironment.extend({ PORT: port }), configure: frameConfiguration }
 }
 
-function commonConfiguration(environment: CommonEnvironment) {
+function frameConfiguration(environment: FrameEnvironment) {
   const publicUrl = environment.PUBLIC_URL.replace(/\/+$/, '')
   return {
     publicUrl,
@@ -85,6 +83,24 @@ function commonConfiguration(environment: CommonEnvironment) {
     },
     metrics: metricsAddress(environment),
     log: { level: environment.LOG_LEVEL },
+    shutdownGraceMs: environment.SHUTDOWN_GRACE,
+  }
+}
+
+function metricsAddress({ METRICS_PORT: port, METRICS_HOST, HOST }: FrameEnvironment): MetricsAddress {
+  return port === undefined ? undefined : { port, host: METRICS_HOST ?? HOST }
+}
+
+export type FrameConfigured = ReturnType<typeof frameConfiguration>
+
+const enginesEnvironment = z.object({ ...databaseVariables.shape, ...kafkaVariables.shape })
+export type EnginesEnvironment = z.output<typeof enginesEnvironment>
+
+/** The variables of a service that stores and publishes: its database, and Kafka. */
+export const enginesBlock = {
+  variables: enginesEnvironment,
+  check: (given: EnginesEnvironment) => kafkaProblems(given),
+  configure: (environment: EnginesEnvironment) => ({
     database: {
       url: environment.DATABASE_URL,
       directUrl: environment.DATABASE_DIRECT_URL,
@@ -94,12 +110,8 @@ function commonConfiguration(environment: CommonEnvironment) {
     },
     engineTrust: environment.ENGINE_CA_FILE,
     kafka: kafkaConfiguration(environment),
-    shutdownGraceMs: environment.SHUTDOWN_GRACE,
-  }
+  }),
 }
 
-function metricsAddress({ METRICS_PORT: port, METRICS_HOST, HOST }: CommonEnvironment): MetricsAddress {
-  return port === undefined ? undefined : { port, host: METRICS_HOST ?? HOST }
-}
-
-export type CommonConfiguration = ReturnType<typeof commonConfiguration>
+/** What the configuration of a service that stores and publishes has in addition. */
+export type EnginesConfiguration = ReturnType<typeof enginesBlock.configure>

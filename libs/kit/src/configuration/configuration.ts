@@ -1,7 +1,14 @@
 import type { ServiceName } from '@restante/contracts/vocabulary'
 import { ConfigurationError, problemsOf } from '@restante/service/configuration'
 import type { z } from 'zod'
-import { type CommonConfiguration, type CommonEnvironment, commonBlock } from './common.ts'
+import {
+  type EnginesConfiguration,
+  type EnginesEnvironment,
+  enginesBlock,
+  type FrameConfigured,
+  type FrameEnvironment,
+  frameBlock,
+} from './common.ts'
 import { type Peers, peersOf, peerVariables } from './peers.ts'
 
 /** The variables of a process: `process.env`, or those of a test. */
@@ -21,13 +28,16 @@ export interface Block<Own extends object, Value extends object, Before extends 
 }
 
 /** What the configuration of every service contains. */
-export type ServiceConfiguration<P extends ServiceName> = CommonConfiguration & {
+export type FrameConfiguration<P extends ServiceName> = FrameConfigured & {
   readonly service: ServiceName
   readonly peers: Peers<P>
 }
 
+/** What that of a service contains which stores and publishes. */
+export type ServiceConfiguration<P extends ServiceName> = FrameConfiguration<P> & EnginesConfiguration
+
 /** The part that is known before a service adds its blocks. */
-export type BaseEnvironment<P extends ServiceName> = CommonEnvironment & { readonly peers: Peers<P> }
+type BaseEnvironment<P extends ServiceName> = FrameEnvironment & { readonly peers: Peers<P> }
 
 /** The three steps from a source to a configuration. All problems are collected before the next step begins. */
 interface Steps<Given extends object, Config extends object> {
@@ -44,10 +54,10 @@ export class Configuration<N extends ServiceName, P extends ServiceName, Given e
   readonly name: N
   /** Every variable, for the documents. */
   readonly variables: z.ZodObject
-  readonly #steps: Steps<Given, ServiceConfiguration<P> & Config>
+  readonly #steps: Steps<Given, FrameConfiguration<P> & Config>
 
   /** Use `configurationOf`. */
-  constructor(name: N, variables: z.ZodObject, steps: Steps<Given, ServiceConfiguration<P> & Config>) {
+  constructor(name: N, variables: z.ZodObject, steps: Steps<Given, FrameConfiguration<P> & Config>) {
     this.name = name
     this.variables = variables
     this.#steps = steps
@@ -55,7 +65,7 @@ export class Configuration<N extends ServiceName, P extends ServiceName, Given e
 
   /** Adds a block. Its variables replace those of the same name, and its value is merged into the configuration. */
   with<Own extends object, Value extends object>(
-    block: Block<Own, Value, Given, ServiceConfiguration<P> & Config>,
+    block: Block<Own, Value, Given, FrameConfiguration<P> & Config>,
   ): Configuration<N, P, Given & Own, Config & Value> {
     const before = this.#steps
     return new Configuration<N, P, Given & Own, Config & Value>(
@@ -81,7 +91,7 @@ export class Configuration<N extends ServiceName, P extends ServiceName, Given e
    * Reads the configuration.
    * @throws ConfigurationError naming every variable that is missing or wrong, never its value: it may be a secret.
    */
-  read(source: Source): ServiceConfiguration<P> & Config {
+  read(source: Source): FrameConfiguration<P> & Config {
     const { problems, given } = this.#steps.parse(source)
     if (given === undefined) throw new ConfigurationError(problems)
     const wrong = this.#steps.check(given)
@@ -94,26 +104,34 @@ export class Configuration<N extends ServiceName, P extends ServiceName, Given e
 export type ConfigOf<C> = C extends { read(source: Source): infer Config } ? Config : never
 
 /**
- * Creates the configuration of a service with the common variables: listener, logging, database, Kafka, and the
- * addresses and keys of the services that it calls.
+ * Creates the configuration of a service that stores and publishes, with the common variables: listener, logging,
+ * database, Kafka, and the addresses and keys of the services that it calls.
  */
 export function configurationOf<N extends ServiceName, P extends ServiceName>(
   name: N,
+  options: { readonly peers: readonly P[] },
+): Configuration<N, P, BaseEnvironment<P> & EnginesEnvironment, EnginesConfiguration> {
+  return frameConfigurationOf(name, options).with(enginesBlock)
+}
+
+/** The same for a service that has neither a database nor topics. */
+export function frameConfigurationOf<N extends ServiceName, P extends ServiceName>(
+  name: N,
   { peers: names }: { readonly peers: readonly P[] },
 ): Configuration<N, P, BaseEnvironment<P>, object> {
-  const common = commonBlock(name)
+  const frame = frameBlock(name)
   const addresses = peerVariables(names)
-  return new Configuration<N, P, BaseEnvironment<P>, object>(name, common.variables.extend(addresses.shape), {
+  return new Configuration<N, P, BaseEnvironment<P>, object>(name, frame.variables.extend(addresses.shape), {
     parse: (source) => {
-      const own = parse(common.variables, source)
+      const own = parse(frame.variables, source)
       const others = parse(addresses, source)
       if (own.given === undefined || others.given === undefined) {
         return { problems: [...own.problems, ...others.problems] }
       }
       return { problems: [], given: { ...own.given, peers: peersOf(names, others.given) } }
     },
-    check: common.check,
-    configure: (given) => ({ service: name, ...common.configure(given), peers: given.peers }),
+    check: () => [],
+    configure: (given) => ({ service: name, ...frame.configure(given), peers: given.peers }),
   })
 }
 

@@ -29,8 +29,13 @@ export function renderLines(html: string, skipped: readonly SkippedRange[] = [])
 
 /** The words of html as plain text, for search and for previews of mail without a text part. */
 export function htmlToText(html: string): string {
-  const lines = withoutMarks(render(simplifyHtml(html)).replaceAll(OBJECT, '')).split('\n')
-  return lines
+  return textOfPage(simplifyHtml(html))
+}
+
+/** The words of a page that `simplifyHtml` or a `Page` has written. */
+export function textOfPage(page: string): string {
+  return withoutMarks(render(page).replaceAll(OBJECT, ''))
+    .split('\n')
     .map((line) => line.trimEnd())
     .join('\n')
     .trim()

@@ -61,7 +61,8 @@ export function simplifyHtml(html: string, skipped: readonly SkippedRange[] = []
   return page.end()
 }
 
-class Page {
+/** Writes a simple page from what is met in document order. */
+export class Page {
   #out = ''
   /** The tag that was written for each open element; empty when none was. */
   readonly #tags: string[] = []
@@ -74,7 +75,7 @@ class Page {
   #textEnd: number | undefined
   #standsFor: SkippedRange | undefined
 
-  open({ name, empty }: HtmlElement): void {
+  open({ name, empty }: Pick<HtmlElement, 'name' | 'empty'>): void {
     if (name === 'br') this.#write('<br>')
     if (name === 'td' || name === 'th') this.#write(' ')
     const tag = this.#tagFor(name)

@@ -13,6 +13,7 @@ export {
   CALLER_HEADER,
   type CallerClaims,
   InvalidTokenError,
+  KEY_HEADER,
   SERVICE_HEADER,
   TokenMint,
   verifyCaller,

@@ -9,6 +9,8 @@ const LIFETIME_SECONDS = 30
 
 /** Header with the token of a request that the gateway has admitted. */
 export const CALLER_HEADER = 'x-restante-caller'
+/** Header with the `Authorization` of a request, for the one service that calls the API with it. */
+export const KEY_HEADER = 'x-restante-authorization'
 /** Header with the token of a service that calls on its own behalf. */
 export const SERVICE_HEADER = 'x-restante-service'
 

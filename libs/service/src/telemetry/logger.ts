@@ -7,6 +7,7 @@ export type Logger = PinoLogger
 /** Names of members whose value must never reach a log: in a line, in an error, and in an object in a line. */
 const SECRETS = [
   'authorization',
+  'x-restante-authorization',
   'api_key',
   'apiKey',
   'secret',
@@ -23,7 +24,10 @@ const CENSOR = '[redacted]'
  * The same for an error, plus what PostgreSQL quotes of the row or the parameter that it refused, and the arguments of the
  * command that Redis refused: those of the first one on a connection hold the password.
  */
-const SECRETS_OF_ERROR = [...SECRETS, 'detail', 'where', 'internalQuery', 'command.args'].map((name) => `err.${name}`)
+const SECRETS_OF_ERROR = [
+  ...SECRETS.map((name) => `err["${name}"]`),
+  ...['detail', 'where', 'internalQuery', 'command.args'].map((name) => `err.${name}`),
+]
 
 /** Shared by every line without a span, so that nothing is copied for it. */
 const UNTRACED = {}
@@ -38,7 +42,7 @@ export function createLogger(options: { service: string; level: string }): Logge
     base: { service: options.service },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }), log: censorObjects },
-    redact: { paths: [...SECRETS, ...SECRETS_OF_ERROR], censor: CENSOR },
+    redact: { paths: [...SECRETS.map((name) => `["${name}"]`), ...SECRETS_OF_ERROR], censor: CENSOR },
     mixin: () => {
       const span = trace.getActiveSpan()?.spanContext()
       return span ? { trace_id: span.traceId, span_id: span.spanId } : UNTRACED

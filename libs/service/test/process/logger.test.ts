@@ -19,6 +19,7 @@ describe('a log', () => {
       { msg: 'member', token: '[redacted]', kept: 1 },
       { msg: 'binding', api_key: '[redacted]' },
       { msg: 'object', request: { authorization: '[redacted]', path: '/v0' }, limits: { most: 3 } },
+      { msg: 'passed on', headers: { 'x-restante-authorization': '[redacted]' } },
       { msg: 'error by another name', cause: { token: '[redacted]' } },
       { msg: 'error', err: { type: 'Error', message: 'refused', detail: '[redacted]', token: '[redacted]' } },
       { msg: 'error of redis', err: { command: { name: 'hello', args: '[redacted]' } } },

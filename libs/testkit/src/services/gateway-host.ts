@@ -45,6 +45,7 @@ interface GatewayConfig {
   readonly log: { readonly level: string }
   readonly peers: { of(name: PeerName): Peer }
   readonly addresses: { readonly sharedDomains: ReadonlySet<string> }
+  readonly publicUrls: readonly string[]
 }
 type PeerName =
   | 'mail-ingest'
@@ -70,6 +71,7 @@ interface Console {
   readonly apps: () => Operator
   readonly metrics: () => Operator
   readonly installation: () => Operator
+  readonly publicUrl: () => string
   readonly print: (line: string) => void
   readonly say: (line: string) => void
   readonly ask: (question: string) => Promise<string | undefined>
@@ -138,6 +140,7 @@ async function operate(given: Record<string, string>, words: readonly string[]) 
     apps: () => apps,
     metrics: () => metrics,
     installation: () => installation,
+    publicUrl: () => config.publicUrls[0] ?? '',
     print: (line) => printed.push(line),
     say: (line) => said.push(line),
     ask: async () => undefined,

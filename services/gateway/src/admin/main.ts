@@ -1,5 +1,6 @@
 import { readEnvironment } from '@restante/service/configuration'
 import { Installation } from './checks/installation.ts'
+import { configurePublicUrl, publicUrlEnvironment } from './model-keys/public-url.ts'
 import { Apps } from './operator/apps.ts'
 import {
   appsEnvironment,
@@ -62,6 +63,7 @@ async function main(words: readonly string[]): Promise<number> {
       installation ??= new Installation(configureInstallation(process.env))
       return installation
     },
+    publicUrl: () => configurePublicUrl(readEnvironment(publicUrlEnvironment, process.env)),
   })
   try {
     return await execute(console, words)

@@ -13,6 +13,7 @@ import { addQueueCommands } from './commands/queue.ts'
 import { addSecretsCommand } from './commands/secrets.ts'
 import { addWebhookCommands } from './commands/webhooks.ts'
 import { addMetricsCommands } from './metrics/commands.ts'
+import { addModelKeyCommand } from './model-keys/command.ts'
 import { UsageError } from './operator/usage-error.ts'
 import type { Console } from './output/console.ts'
 
@@ -72,7 +73,7 @@ function program(console: Console): Command {
     .addHelpText('after', '\nExit codes: 0 success, 1 failure, 2 usage error.')
   addOrganizationCommands(root, console)
   addLimitCommands(root, console)
-  addKeyCommands(root, console)
+  addModelKeyCommand(addKeyCommands(root, console), console)
   addAuditCommand(root, console)
   addQueueCommands(root, console)
   addWebhookCommands(root, console)

@@ -23,6 +23,7 @@ import { answerPreflight, openToBrowsers } from './browsers.ts'
 import { compressFor } from './compression.ts'
 import type { Documents } from './documents/documents.ts'
 import type { DomainSetupPages } from './domain-setup/domain-setup.ts'
+import type { McpEndpoint } from './mcp-endpoint.ts'
 import type { OpenImages } from './opens/open-images.ts'
 import { forward } from './proxy/forward.ts'
 import type { Upstreams } from './proxy/upstreams.ts'
@@ -47,6 +48,7 @@ export interface EdgeOptions {
   readonly unsubscribe: UnsubscribePages
   readonly openImages: OpenImages
   readonly domainSetup: DomainSetupPages
+  readonly mcp: McpEndpoint
   readonly streams: Pick<StreamUpgrade, 'whileWaiting'>
   /** Internal operations for other services; absent where they have a port of their own. */
   readonly internal: ((exchange: Exchange) => Promise<void>) | undefined
@@ -62,6 +64,7 @@ export function edge(deps: EdgeOptions): (exchange: Exchange) => Promise<void> {
     if (deps.unsubscribe.matches(exchange)) return deps.unsubscribe.serve(exchange)
     if (deps.openImages.matches(exchange)) return deps.openImages.serve(exchange)
     if (deps.domainSetup.matches(exchange)) return deps.domainSetup.serve(exchange)
+    if (deps.mcp.matches(exchange)) return deps.mcp.serve(exchange, (route) => serveOperation(deps, exchange, route))
     openToBrowsers(response)
     if (request.method === 'OPTIONS') return answerPreflight(request, response)
     if ((request.url?.length ?? 0) > LIMITS.request.url) throw new RawHttpError(414, 'URI Too Long')

@@ -6,6 +6,8 @@ import type { Secrets } from '../credentials/secrets.ts'
 import { countInboxesOn } from '../domains/inboxes-on.ts'
 import { confirmFor } from '../edge/access/confirmation.ts'
 import { sendingInbox } from '../edge/access/scope.ts'
+import { admitToolCall } from '../edge/rate-limits/admit-tool-call.ts'
+import type { RateLimits } from '../edge/rate-limits/rate-limits.ts'
 import { resolveRecipients } from '../inboxes/recipients.ts'
 import { suspendForReputation } from '../organizations/suspension.ts'
 import { activateSignInKey, cancelSignInKey } from '../sign-in/activate.ts'
@@ -25,6 +27,7 @@ export interface InternalOptions {
   readonly events: TenancyEvents
   readonly secrets: Secrets
   readonly mailSend: ServiceClient<'gateway'>
+  readonly limits: RateLimits
   /** Most live keys of an organization that has no limit of its own. */
   readonly credentialLimit: number
   /** Most domains of an organization that has no limit of its own. */
@@ -33,7 +36,7 @@ export interface InternalOptions {
 
 /** What other services ask about organizations, pods, inboxes and keys. */
 export function internalHandlers(options: InternalOptions): InternalHandlers<'gateway'> {
-  const { db, events, secrets, mailSend, domainLimit } = options
+  const { db, events, secrets, mailSend, limits, domainLimit } = options
   const signIn = { ...options, turns: new KeyedMutex() }
   return {
     'gateway.resolveRecipients': async ({ body }) => ({ recipients: await resolveRecipients(db, body.addresses) }),
@@ -55,6 +58,7 @@ export function internalHandlers(options: InternalOptions): InternalHandlers<'ga
     'gateway.mintSignInKey': ({ body }) => mintSignInKey(signIn, body),
     'gateway.activateSignInKey': ({ body }) => activateSignInKey(signIn, body),
     'gateway.cancelSignInKey': ({ body }) => cancelSignInKey(signIn, body),
+    'gateway.admitToolCall': ({ body }) => admitToolCall(limits, body),
     'gateway.getSignInFacts': ({ body }) => getSignInFacts(db, secrets, body),
   }
 }

@@ -35,6 +35,7 @@ async function attempt(...words: string[]) {
       apps: unused,
       metrics: unused,
       installation: unused,
+      publicUrl: unused,
       print: (line) => printed.push(line),
       say: (line) => said.push(line),
       ask: async () => undefined,
@@ -84,6 +85,14 @@ describe('the operator’s command for the Secrets of an installation', () => {
         if (!name.endsWith('_URL')) counts.set(value, (counts.get(value) ?? 0) + 1)
     // Every key of a caller or peer twice, RETURN_PATH_SECRET twice, and the others once.
     expect(new Set(counts.values())).toEqual(new Set([1, 2]))
+  })
+
+  it('gives a service without engines the keys that it shares with the gateway, and no more', async () => {
+    const { of } = await attempt(...ENGINES, '--kafka-password', 'broker', '--redis-cache-url', 'redis://cache')
+    expect(of('mcp')).toEqual({
+      CALLER_KEY: of('gateway')['CALLER_KEY_MCP'],
+      PEER_KEY_GATEWAY: of('gateway')['PEER_KEY_MCP'],
+    })
   })
 
   it('prints other keys each time', async () => {

@@ -1,4 +1,4 @@
-import type { TestGateway } from '../gateway.ts'
+import { PUBLIC_URL, type TestGateway } from '../gateway.ts'
 
 /** What commands open, of a test gateway. */
 export function storesOf(gateway: TestGateway) {
@@ -10,5 +10,6 @@ export function storesOf(gateway: TestGateway) {
     apps: () => gateway.apps,
     metrics: () => gateway.metrics,
     installation: () => gateway.installation,
+    publicUrl: () => PUBLIC_URL,
   }
 }

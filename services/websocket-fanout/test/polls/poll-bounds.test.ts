@@ -5,7 +5,7 @@ import { callerHeaders, deliveredEvent, GATEWAY_KEYS, GatewayProcess, receivedEv
 import { deleteEntriesBefore } from '../../src/log/sweeper.ts'
 import { LogReader } from '../../src/replay/reader.ts'
 import { callerWith, startFanout, type Tenant, type TestFanout } from '../fanout.ts'
-import { gaugeIs, type PollBody, waiting } from '../polling.ts'
+import { gaugeIs, type PollBody, waiting } from './polling.ts'
 
 let fanout: TestFanout
 let tenant: Tenant

@@ -1,7 +1,7 @@
 import { sql } from '@restante/service/database'
 import { deliveredEvent, messageDeletedEvent, receivedEvent, waitFor } from '@restante/testkit'
 import { startFanout, type Tenant, type TestFanout } from '../fanout.ts'
-import { deliver, idsOf, type PollBody, poll } from '../polling.ts'
+import { deliver, idsOf, type PollBody, poll } from './polling.ts'
 
 let fanout: TestFanout
 let tenant: Tenant

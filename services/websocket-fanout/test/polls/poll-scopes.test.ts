@@ -12,7 +12,7 @@ import {
 } from '@restante/testkit'
 import { cursorScope } from '../../src/cursors/caller-cursors.ts'
 import { callerWith, startFanout, type Tenant, type TestFanout } from '../fanout.ts'
-import { deliver, idsOf, poll, waiting } from '../polling.ts'
+import { deliver, idsOf, poll, waiting } from './polling.ts'
 
 let fanout: TestFanout
 let tenant: Tenant

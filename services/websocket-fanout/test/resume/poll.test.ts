@@ -11,7 +11,7 @@ import {
 } from '@restante/testkit'
 import { deleteEntriesBefore } from '../../src/log/sweeper.ts'
 import { callerWith, startFanout, type Tenant, type TestFanout } from '../fanout.ts'
-import { type Answer, idsOf, poll as pollOf, waiting } from '../polling.ts'
+import { type Answer, idsOf, poll as pollOf, waiting } from '../polls/polling.ts'
 
 let fanout: TestFanout
 let tenant: Tenant

@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { SERVICES, type ServiceName } from '@restante/contracts/vocabulary'
+import { type ServiceName, STORING_SERVICES } from '@restante/contracts/vocabulary'
 import { readSettings } from '@restante/local/settings.ts'
 import { engines } from '@restante/testkit'
 import pg from 'pg'
@@ -26,7 +26,7 @@ export async function snapshot(system: System): Promise<Snapshot> {
   })
   used.set('CPU of PostgreSQL', { value: postgres.cpuMs, unit: 'ms' })
   used.set('WAL of PostgreSQL', { value: postgres.wal / 1_024, unit: 'KB' })
-  for (const service of SERVICES) await addDatabase(used, service, system.endpoints.databases[service])
+  for (const service of STORING_SERVICES) await addDatabase(used, service, system.endpoints.databases[service])
   const logs = path.join(readSettings(process.env).state, 'kafka/data')
   for (const [topic, bytes] of await topicBytes(logs, system.endpoints.topicPrefix))
     used.set(`Kafka ${topic}`, { value: bytes / 1_024, unit: 'KB' })

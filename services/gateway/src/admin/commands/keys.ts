@@ -6,7 +6,8 @@ import { printList } from '../output/list.ts'
 import { moment } from '../output/table.ts'
 import { moment as instant, JSON_OPTION, keyName, names } from './arguments.ts'
 
-export function addKeyCommands(root: Command, console: Console): void {
+/** @returns the command `keys`, to which other commands on keys are added. */
+export function addKeyCommands(root: Command, console: Console): Command {
   const commands = root.command('keys').description('API keys of an organization, its pods and inboxes')
 
   commands
@@ -44,6 +45,7 @@ export function addKeyCommands(root: Command, console: Console): void {
       await console.operator().revokeKey(id)
       console.print(`Revoked ${id}.`)
     })
+  return commands
 }
 
 export function printedKey({ secret }: MadeKey): string {

@@ -70,6 +70,20 @@ export function listKeys(db: Db, organizationId: string): AsyncGenerator<ListedK
   )
 }
 
+/**
+ * The organization of a live inbox. On custom domains several organizations may have an inbox of one address.
+ * @throws UsageError unless the address names exactly one.
+ */
+export async function ownerOfInbox(db: Db, address: string): Promise<string> {
+  const where = { address: address.toLowerCase(), deletedAt: null }
+  const rows = await db.orm.inbox.findMany({ where, select: { organizationId: true }, take: 2 })
+  const [owner, other] = rows.map(({ organizationId }) => organizationId)
+  if (owner === undefined) throw new UsageError(`There is no inbox ${address}.`)
+  if (other !== undefined)
+    throw new UsageError(`Organizations ${owner} and ${other} have it: name one by --organization.`)
+  return owner
+}
+
 async function bindingOf(tx: Tx, organizationId: string, { pod, inbox }: NewKey) {
   if (inbox !== undefined) {
     const { address, clientId } = parseReference(inbox)

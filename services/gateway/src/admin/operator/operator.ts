@@ -26,7 +26,7 @@ import { pages } from '../../storage/read-in-batches.ts'
 import type { GatewayTimerKinds } from '../../storage/timers.ts'
 import { TenancyEvents } from '../../tenancy/events.ts'
 import type { OperatorConfig } from './config.ts'
-import { issueKey, type ListedKey, listKeys, type MadeKey, type NewKey } from './keys.ts'
+import { issueKey, type ListedKey, listKeys, type MadeKey, type NewKey, ownerOfInbox } from './keys.ts'
 import { type NamedHuman, type OrganizationStatus, refuseKnownHuman, whereStatus } from './organizations.ts'
 import { noOrganization, UsageError, unknownOrganization, uuid } from './usage-error.ts'
 
@@ -212,6 +212,10 @@ export class Operator {
       const organization = await this.#lock(tx, given.organizationId)
       return issueKey(tx, this.#deps(), organization, given, this.#actor)
     })
+  }
+
+  ownerOfInbox(address: string): Promise<string> {
+    return ownerOfInbox(this.#db, address)
   }
 
   /** Oldest first, a page at a time. */

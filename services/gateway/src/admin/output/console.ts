@@ -23,6 +23,8 @@ export interface Console {
   metrics(): Metrics
   /** All stores of the installation; opened on first use too. */
   installation(): Installation
+  /** Base URL of the public API, as clients use it. */
+  publicUrl(): string
   /** Prints a line of the result, for a person or a script. */
   print(line: string): void
   /** Prints a line about progress or an error. */
@@ -32,9 +34,7 @@ export interface Console {
 }
 
 /** Standard output and error of this process; questions are asked only on a terminal. */
-export function processConsole(
-  open: Pick<Console, 'operator' | 'queue' | 'webhooks' | 'domains' | 'apps' | 'metrics' | 'installation'>,
-): Console {
+export function processConsole(open: Omit<Console, 'print' | 'say' | 'ask'>): Console {
   return {
     ...open,
     print: (line) => void process.stdout.write(`${line}\n`),

@@ -4,7 +4,7 @@ import type { Caller } from '@restante/contracts/access'
 import type { OperationDefinition } from '@restante/contracts/operations'
 import { ApiError } from '@restante/service/errors'
 import { type Exchange, hasBody, requireDeclaredLength, sendContinue } from '@restante/service/http'
-import { CALLER_HEADER } from '@restante/service/identity'
+import { CALLER_HEADER, KEY_HEADER } from '@restante/service/identity'
 import type { Dispatcher } from 'undici'
 import { ProxiedResponse } from './proxied-response.ts'
 import type { Upstream } from './upstreams.ts'
@@ -114,6 +114,7 @@ function requestHeaders({ upstream, operation }: Destination, exchange: Exchange
   const { request, requestId, received } = exchange
   const headers = passedOn(request)
   headers.push('x-request-id', requestId, 'x-restante-peer', peer)
+  if (operation.passesKey) headers.push(KEY_HEADER, request.headers.authorization ?? '')
   if (caller !== undefined) headers.push(CALLER_HEADER, upstream.mint.caller(operation.id, caller, received))
   return headers
 }

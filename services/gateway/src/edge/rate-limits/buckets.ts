@@ -4,6 +4,7 @@ import type { Rate } from '@restante/service/configuration'
 export type LimitName =
   | 'organization'
   | 'credential'
+  | 'tool-call'
   | 'sign-up'
   | 'failed-authentication'
   | 'download'

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { InternalRequestOf } from '@restante/contracts/internal'
 import type { Rate } from '@restante/service/configuration'
 import { isLoopback, networkOf } from '@restante/service/connections'
 import { ApiError } from '@restante/service/errors'
@@ -16,6 +17,8 @@ const limited = new Counter({
 export interface RateLimitSettings {
   readonly organization: Rate
   readonly credential: Rate
+  /** Calls of tools, per key. */
+  readonly toolCall: Rate
   /** Per client address. */
   readonly signUp: Rate
   /** Per client address; requests with a valid key do not count. */
@@ -36,6 +39,7 @@ type PeerLimitName = 'sign-up' | 'failed-authentication' | 'challenge'
 const MESSAGES: Readonly<Record<LimitName, string>> = {
   organization: 'Too many requests of this organization',
   credential: 'Too many requests with this API key',
+  'tool-call': 'Too many calls of tools with this API key',
   'sign-up': 'Too many sign-ups from this address',
   'failed-authentication': 'Too many requests without a valid API key from this address',
   download: 'Too many downloads with this link',
@@ -61,6 +65,7 @@ export class RateLimits {
     this.#rates = {
       organization: settings.organization,
       credential: settings.credential,
+      'tool-call': settings.toolCall,
       'sign-up': settings.signUp,
       'failed-authentication': settings.failedAuthentication,
       download: settings.download,
@@ -73,6 +78,14 @@ export class RateLimits {
   async admit(identity: Identity, peer: string): Promise<void> {
     if (this.#spares(peer)) return
     const refusal = await this.#meter.take(this.#chargeOf(identity))
+    if (refusal !== undefined) throw this.#refused(refusal)
+  }
+
+  /** A call of a tool (mcp 4), whose requests to the API are counted as well. @throws ApiError 429 */
+  async admitToolCall({ organization_id, credential_id, peer }: InternalRequestOf<'gateway.admitToolCall'>) {
+    if (this.#spares(peer)) return
+    const key = `${this.#prefix}:{${organization_id}}:${credential_id}:tools`
+    const refusal = await this.#meter.take({ shared: bucketOf('tool-call', key, this.#rates['tool-call']) })
     if (refusal !== undefined) throw this.#refused(refusal)
   }
 

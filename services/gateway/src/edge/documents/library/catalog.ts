@@ -15,6 +15,11 @@ export interface Page {
 /** The guides, in the order of the list. This is the one place that decides which documents are served. */
 export const GUIDES: readonly Page[] = [
   guide('guide-agents', 'Guide for agents', 'sign up, read, send, reply, get notified, calendars, keys, errors'),
+  guide(
+    'guide-mcp',
+    'Guide for language models',
+    'what to paste where, a key for a model, an agent that answers its mail',
+  ),
   guide('domains', 'Custom domains', 'addresses on a domain of your own: records, states, one-click setup'),
   guide('guide-apps', 'Sign-in for apps', 'let agents sign in to an app with their inbox, by OpenID Connect'),
   guide('guarantees', 'Guarantees', 'what is promised at each step, and what it depends on'),

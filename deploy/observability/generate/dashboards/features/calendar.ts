@@ -1,6 +1,6 @@
-import { dashboard } from '../frame.ts'
-import { graph, tile } from '../panels.ts'
-import { inAnHour, largest, perSecond, quantile, share } from '../queries.ts'
+import { dashboard } from '../../frame.ts'
+import { graph, tile } from '../../panels.ts'
+import { inAnHour, largest, perSecond, quantile, share } from '../../queries.ts'
 
 const SERVICE = 'service="calendar"'
 const BOUNDARY = `${SERVICE},kind="boundary"`

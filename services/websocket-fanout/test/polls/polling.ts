@@ -1,5 +1,5 @@
 import { waitFor } from '@restante/testkit'
-import type { Tenant, TestFanout } from './fanout.ts'
+import type { Tenant, TestFanout } from '../fanout.ts'
 
 export type PollBody = Record<string, unknown> & { events: Record<string, unknown>[]; cursor: string }
 

@@ -1,6 +1,6 @@
-import { dashboard } from '../frame.ts'
-import { graph, tile } from '../panels.ts'
-import { inAnHour, largest, perSecond, quantile, series, share } from '../queries.ts'
+import { dashboard } from '../../frame.ts'
+import { graph, tile } from '../../panels.ts'
+import { inAnHour, largest, perSecond, quantile, series, share } from '../../queries.ts'
 
 /** Custom domains: their checks, and the certificates of tracking hosts. */
 export const domains = dashboard({

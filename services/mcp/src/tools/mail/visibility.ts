@@ -1,0 +1,38 @@
+/** Which of the mail that is left out a call has asked for. */
+export interface IncludeFlags {
+  readonly includeSpam?: boolean | undefined
+  readonly includeBlocked?: boolean | undefined
+  readonly includeUnauthenticated?: boolean | undefined
+  readonly includeTrash?: boolean | undefined
+}
+
+const FLAGS = {
+  spam: 'includeSpam',
+  blocked: 'includeBlocked',
+  unauthenticated: 'includeUnauthenticated',
+  trash: 'includeTrash',
+} as const satisfies Record<string, keyof IncludeFlags>
+
+/** Whether a message is one of those that are shown only on request (mcp 3). */
+export function isLeftOut(labels: readonly string[], flags: IncludeFlags): boolean {
+  return Object.entries(FLAGS).some(([label, flag]) => labels.includes(label) && flags[flag] !== true)
+}
+
+interface Found {
+  readonly preview?: string | undefined
+  readonly highlights?: object | undefined
+}
+
+/**
+ * A message as a search has found it. A search also looks in words of HTML that nobody sees, so where the words stand in the
+ * body is shown only of a message with a text part, which is one with a preview.
+ */
+export function foundMessage<Message extends Found>(message: Message): Message {
+  return message.preview === undefined ? foundThread(message) : message
+}
+
+/** The same for a thread, of which it is not known which of its messages was found. */
+export function foundThread<Thread extends Found>(thread: Thread): Thread {
+  if (thread.highlights === undefined) return thread
+  return { ...thread, highlights: { ...thread.highlights, text: undefined } }
+}

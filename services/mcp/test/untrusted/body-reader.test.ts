@@ -1,0 +1,40 @@
+import { type BodyReader, createBodyReader, shownBody } from '../../src/untrusted/index.ts'
+
+const MEGABYTE = 1_000_000
+/** Html that takes a parser long: each paragraph is opened again with all that was open before. */
+const SLOW = '<b><p>'.repeat(MEGABYTE / 6)
+
+describe('BodyReader', () => {
+  let reader: BodyReader | undefined
+  afterEach(() => reader?.close())
+
+  it('reads what shownBody reads', async () => {
+    reader = createBodyReader()
+    const bodies = { extracted_html: '<p>Hé \ud83d\ude00</p><p style="display:none">Obey</p>', html: '<p>all</p>' }
+    const options = { maxChars: 3, offset: 1, full: false }
+    expect(await reader.read(bodies, options)).toEqual(shownBody(bodies, options))
+    expect(await reader.read(bodies)).toEqual(shownBody(bodies))
+  })
+
+  it('leaves a body unread that takes too long, and reads the next one', async () => {
+    reader = createBodyReader({ timeMs: 50 })
+    expect(await reader.read({ html: SLOW })).toEqual({
+      text: '',
+      source: 'html',
+      totalChars: 0,
+      offset: 0,
+      unreadChars: SLOW.length,
+    })
+    expect(await reader.read({ text: 'Hi' })).toMatchObject({ text: 'Hi' })
+  })
+
+  it('leaves the work to its thread', async () => {
+    reader = createBodyReader({ timeMs: 10_000 })
+    await reader.read({ text: 'The thread has started.' })
+    const began = { here: process.threadCpuUsage(), everywhere: process.cpuUsage() }
+    await reader.read({ html: SLOW })
+    const here = process.threadCpuUsage(began.here)
+    const everywhere = process.cpuUsage(began.everywhere)
+    expect(here.user).toBeLessThan(everywhere.user / 2)
+  })
+})
