@@ -1,6 +1,6 @@
 import type { UsageType } from '@restante/contracts/vocabulary'
 import type { Queryable } from '@restante/service/database'
-import { inHalves, probe } from '../series/read.ts'
+import { probe } from '../series/read.ts'
 import type { Scope } from '../series/series.ts'
 import { sumsBefore } from '../series/sums.ts'
 import { pointsOf, type Range } from './range.ts'
@@ -22,7 +22,8 @@ export async function usageAt(
   const from = range.from + 1
   const spans = types.map((series) => ({ series, first: 0, last }))
   const grid = { from, to: from + last * period, period, sinceEver: true }
-  const found = await inHalves(spans, (half) => probe(on, scope, half, grid))
+  // One statement, so that all totals are those of one moment: what is counted together is seen together.
+  const found = await probe(on, scope, spans, grid)
   return new Map(
     types.map((type) => {
       const totals = sumsBefore(found.get(type), points.length)

@@ -57,6 +57,20 @@ describe('points of usage', () => {
     })
   })
 
+  it('are those of one moment: what is counted together is seen together', async () => {
+    const busy = inboxScope()
+    let isOver = false
+    const counting = (async () => {
+      for (let ms = 0; ms < 100; ms++) await metrics.count(storage(busy, 'message.stored', at(ms), { size: 1 }))
+      isOver = true
+    })()
+    while (!isOver) {
+      const { message_count, thread_count } = await usage(busy, 'inbox', range)
+      expect(thread_count).toEqual(message_count)
+    }
+    await counting
+  })
+
   it('are an hour apart over 24 hours, unless the query says otherwise', async () => {
     const { message_count: usual } = await usage(scope, 'inbox')
     expect(usual).toHaveLength(24)
