@@ -13,7 +13,7 @@ import { readApiDocument } from './requests/api-document.ts'
 import { KnownThings } from './requests/known-things.ts'
 
 const SEED = 20_261_001
-const REQUESTS = byLength({ short: 4_500, long: 10_000 })
+const REQUESTS = byLength({ short: 5_500, long: 10_000 })
 const CONNECT_KEYS = 12
 const SPARE_EVENTS = 12
 const SPARE_FEEDS = 12

@@ -27,9 +27,9 @@ const callsTotal = new Counter({
   help: 'Calls of tools by outcome: ok, aborted by the client, or the code of the error',
   labelNames: ['tool', 'outcome'],
 })
-// Counters that an alert watches begin at 0 (decision 83).
-for (const { name } of TOOLS)
-  for (const outcome of ['ok', 'internal_error', 'service_unavailable']) callsTotal.inc({ tool: name, outcome }, 0)
+// Counters that an alert or a dashboard watches begin at 0 (decision 83).
+const WATCHED = ['ok', 'internal_error', 'service_unavailable', 'rate_limit_exceeded']
+for (const { name } of TOOLS) for (const outcome of WATCHED) callsTotal.inc({ tool: name, outcome }, 0)
 const callSeconds = new Histogram({
   name: 'restante_tool_call_duration_seconds',
   help: 'Time that calls of tools take, waiting on purpose included',
