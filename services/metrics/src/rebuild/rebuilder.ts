@@ -69,7 +69,7 @@ export class Rebuilder extends Periodic {
     const { id, cut_day } = rebuild
     if ((await rangesOf(db, id)) === undefined) await planReading(db, id, await heldSince(kafka, cut_day))
     const ranges = (await rangesOf(db, id)) ?? []
-    const left = ranges.filter(({ offset, until }) => offset < until)
+    const left = ranges.flatMap(({ next, ...range }) => (next < range.until ? [{ ...range, offset: next }] : []))
     if (left.length > 0) {
       await readEventsOf(rebuild, left, { kafka, db, log, stopping })
       if (stopping.aborted) return

@@ -18,6 +18,7 @@ export interface RebuildRow {
 interface PartitionRow {
   readonly topic: string
   readonly partition: number
+  readonly first: number
   readonly next: number
   readonly until: number
 }
@@ -43,7 +44,7 @@ const PLAN = sql<never, [...Partition, first: number, until: number]>(`
 insert into rebuild_partitions (rebuild_id, topic, partition, first, next, until)
 values ($1, $2, $3::int, $4::bigint, $4::bigint, $5::bigint) on conflict do nothing`)
 const PARTITIONS = sql<PartitionRow, [id: number]>(`
-select topic, partition, next::float8 as next, until::float8 as until
+select topic, partition, first::float8 as first, next::float8 as next, until::float8 as until
   from rebuild_partitions where rebuild_id = $1 order by topic, partition`)
 const ADVANCE = sql<{ next: string }, [...Partition, from: number, to: number]>(`
 update rebuild_partitions set next = $5::bigint
@@ -100,11 +101,16 @@ export async function planReading(db: Database, id: number, ranges: readonly Rec
   })
 }
 
-/** What a rebuild has to read, each range from where it goes on; undefined when that is not known yet. */
-export async function rangesOf(on: Queryable, id: number): Promise<RecordRange[] | undefined> {
+/** A range that a rebuild reads, as a whole, and where it goes on. */
+export interface PlannedRange extends RecordRange {
+  readonly next: number
+}
+
+/** What a rebuild has to read and has read; undefined when that is not known yet. */
+export async function rangesOf(on: Queryable, id: number): Promise<PlannedRange[] | undefined> {
   const rows = await on.query(PARTITIONS, id)
   if (rows.length === 0) return undefined
-  return rows.map(({ topic, partition, next, until }) => ({ topic, partition, offset: next, until }))
+  return rows.map(({ first, ...range }) => ({ ...range, offset: first }))
 }
 
 /** Moves a range on. @returns false when another process has done so: the transaction must not count the records then. */

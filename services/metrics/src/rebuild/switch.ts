@@ -104,7 +104,7 @@ interface Switched {
 
 async function hasReadAll(tx: Tx, id: number): Promise<boolean> {
   const ranges = await rangesOf(tx, id)
-  return ranges?.every(({ offset, until }) => offset >= until) ?? false
+  return ranges?.every(({ next, until }) => next >= until) ?? false
 }
 
 async function moveSlice(tx: Tx, slice: Slice): Promise<void> {
