@@ -1,6 +1,7 @@
 import { dashboard } from '../frame.ts'
 import { graph, tile } from '../panels.ts'
-import { inAnHour, largest, perSecond, quantile, series, share } from '../queries.ts'
+import { inAnHour, largest, perSecond, quantile, series } from '../queries.ts'
+import { requestsThatFail } from '../request-tiles.ts'
 
 const SERVICE = 'service="metrics"'
 const SINCE_COMPARED = `time() - max(${series('restante_metrics_compared_timestamp_seconds')} > 0)`
@@ -41,22 +42,7 @@ export const metrics = dashboard({
           limits: { orange: 0.1, red: 1 },
           runbooks: ['RestanteServiceNotReady'],
         }),
-        tile({
-          title: 'Requests that fail',
-          description: 'Share of the requests to metrics that are answered with 5xx. Good: below 1 %.',
-          unit: 'percentunit',
-          queries: [
-            {
-              expr: share(
-                perSecond('restante_http_requests_total', { labels: `${SERVICE},status=~"5.."` }),
-                perSecond('restante_http_requests_total', { labels: SERVICE }),
-              ),
-              legend: 'failed',
-            },
-          ],
-          limits: { orange: 0.01, red: 0.05 },
-          runbooks: ['RestanteServiceNotReady'],
-        }),
+        requestsThatFail('metrics', 'RestanteServiceNotReady'),
       ],
     },
     {

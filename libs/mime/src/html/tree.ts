@@ -22,7 +22,7 @@ class TooDeepError extends Error {}
 export function parseTree(html: string): HtmlTree {
   let depth = 0
   const parser = new Parser({
-    // `noscript` is text that nobody sees, as it is in web mail.
+    // Scripts count as enabled, as in web mail: the text of `noscript` is hidden.
     scriptingEnabled: true,
     treeAdapter: {
       ...defaultTreeAdapter,

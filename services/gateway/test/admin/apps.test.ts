@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { EXIT, execute } from '../../src/admin/program.ts'
+import { EXIT } from '../../src/admin/program.ts'
 import { startGateway, type TestGateway } from '../gateway.ts'
-import { storesOf } from './stores.ts'
+import { attemptOn } from './stores.ts'
 
 const AT = '2026-11-22T01:46:01.654Z'
 const APP = '0b1f6f0e-7a0f-4c0a-9f6a-4a3a7f5d2c11'
@@ -40,19 +40,7 @@ describe('the operator’s commands on apps', () => {
   })
 
   /** Runs `apps` with these words. `answer` is typed when a question is asked; undefined: no terminal. */
-  async function attempt(words: readonly string[], answer?: string) {
-    const [printed, said]: [string[], string[]] = [[], []]
-    const code = await execute(
-      {
-        ...storesOf(gateway),
-        print: (line) => printed.push(line),
-        say: (line) => said.push(line),
-        ask: async () => answer,
-      },
-      ['apps', ...words],
-    )
-    return { code, printed: printed.join('\n'), said: said.join('\n') }
-  }
+  const attempt = (words: readonly string[], answer?: string) => attemptOn(gateway, ['apps', ...words], answer)
   const answering = (...answers: Record<string, unknown>[]) => gateway.behind.queueAnswers.push(...answers)
   const calls = () => gateway.behind.queueCalls
   async function fileOf(content: unknown): Promise<string> {

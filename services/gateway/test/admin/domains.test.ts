@@ -1,6 +1,6 @@
-import { EXIT, execute } from '../../src/admin/program.ts'
+import { EXIT } from '../../src/admin/program.ts'
 import { startGateway, type TestGateway } from '../gateway.ts'
-import { storesOf } from './stores.ts'
+import { attemptOn } from './stores.ts'
 
 const AT = '2026-11-22T01:46:01.654Z'
 const UID = '0b1f6f0e-7a0f-4c0a-9f6a-4a3a7f5d2c11'
@@ -47,19 +47,7 @@ describe('the operator’s commands on domains', () => {
   })
 
   /** Runs `domains` with these words. */
-  async function attempt(...words: string[]) {
-    const [printed, said]: [string[], string[]] = [[], []]
-    const code = await execute(
-      {
-        ...storesOf(gateway),
-        print: (line) => printed.push(line),
-        say: (line) => said.push(line),
-        ask: async () => undefined,
-      },
-      ['domains', ...words],
-    )
-    return { code, printed: printed.join('\n'), said: said.join('\n') }
-  }
+  const attempt = (...words: string[]) => attemptOn(gateway, ['domains', ...words])
   const answering = (...answers: Record<string, unknown>[]) => gateway.behind.queueAnswers.push(...answers)
 
   it('list domains of all organizations as a table, or as documents, under the filters given', async () => {

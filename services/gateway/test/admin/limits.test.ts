@@ -1,8 +1,8 @@
-import { EXIT, execute } from '../../src/admin/program.ts'
+import { EXIT } from '../../src/admin/program.ts'
 import { sendingInbox } from '../../src/edge/access/scope.ts'
 import { callerOf } from '../fake-upstreams.ts'
 import { CALLER_KEY, startGateway, type TestGateway } from '../gateway.ts'
-import { storesOf } from './stores.ts'
+import { attemptOn } from './stores.ts'
 
 const HOUR = 3_600
 const DAY = 24 * HOUR
@@ -15,19 +15,7 @@ describe('the operator’s commands on limits of sends', () => {
   })
   afterAll(() => gateway.stop())
 
-  async function attempt(...words: readonly string[]) {
-    const [printed, said]: [string[], string[]] = [[], []]
-    const code = await execute(
-      {
-        ...storesOf(gateway),
-        print: (line) => printed.push(line),
-        say: (line) => said.push(line),
-        ask: async () => undefined,
-      },
-      ['limits', ...words],
-    )
-    return { code, printed: printed.join('\n'), said: said.join('\n') }
-  }
+  const attempt = (...words: readonly string[]) => attemptOn(gateway, ['limits', ...words])
 
   /** The limits that a service is told for a send of the organization. */
   async function toldTo(api: Awaited<ReturnType<TestGateway['organization']>>['api'], inbox: unknown) {

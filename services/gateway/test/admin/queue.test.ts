@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { EXIT, execute } from '../../src/admin/program.ts'
+import { EXIT } from '../../src/admin/program.ts'
 import { startGateway, type TestGateway } from '../gateway.ts'
-import { storesOf } from './stores.ts'
+import { attemptOn } from './stores.ts'
 
 const AT = '2026-11-22T01:46:01.654Z'
 const ORGANIZATION = randomUUID()
@@ -20,22 +20,7 @@ describe('the operator’s commands on the outbound queue', () => {
   })
 
   /** Runs `queue` with these words. `answer` is typed when a question is asked; undefined: no terminal. */
-  async function attempt(words: readonly string[], answer?: string) {
-    const [printed, said]: [string[], string[]] = [[], []]
-    const code = await execute(
-      {
-        ...storesOf(gateway),
-        print: (line) => printed.push(line),
-        say: (line) => said.push(line),
-        ask: async (question) => {
-          said.push(question)
-          return answer
-        },
-      },
-      ['queue', ...words],
-    )
-    return { code, printed: printed.join('\n'), said: said.join('\n') }
-  }
+  const attempt = (words: readonly string[], answer?: string) => attemptOn(gateway, ['queue', ...words], answer)
   const answering = (...answers: Record<string, unknown>[]) => gateway.behind.queueAnswers.push(...answers)
 
   it('lists destinations as a table, or as documents, under the filters given', async () => {

@@ -1,6 +1,6 @@
-import { EXIT, execute } from '../../src/admin/program.ts'
+import { EXIT } from '../../src/admin/program.ts'
 import { startGateway, type TestGateway } from '../gateway.ts'
-import { storesOf } from './stores.ts'
+import { attemptOn } from './stores.ts'
 
 const AT = '2026-11-22T01:46:01.654Z'
 const WEBHOOK = `ep_${'a'.repeat(27)}`
@@ -27,19 +27,7 @@ describe('the operator’s commands on webhooks', () => {
   })
 
   /** Runs `webhooks` with these words. */
-  async function attempt(...words: string[]) {
-    const [printed, said]: [string[], string[]] = [[], []]
-    const code = await execute(
-      {
-        ...storesOf(gateway),
-        print: (line) => printed.push(line),
-        say: (line) => said.push(line),
-        ask: async () => undefined,
-      },
-      ['webhooks', ...words],
-    )
-    return { code, printed: printed.join('\n'), said: said.join('\n') }
-  }
+  const attempt = (...words: string[]) => attemptOn(gateway, ['webhooks', ...words])
   const answering = (...answers: Record<string, unknown>[]) => gateway.behind.queueAnswers.push(...answers)
 
   it('show the log as a table, or as documents, under the filters given', async () => {

@@ -3,8 +3,8 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { sql } from '@restante/service/database'
 import { serviceCommand } from '@restante/service/process'
-import { EXIT, execute } from '../../src/admin/program.ts'
-import { storesOf } from '../admin/stores.ts'
+import { EXIT } from '../../src/admin/program.ts'
+import { attemptOn } from '../admin/stores.ts'
 import { startGateway, type TestGateway } from '../gateway.ts'
 
 const PROGRAM = path.resolve(import.meta.dirname, '../../src/admin/main.ts')
@@ -22,19 +22,7 @@ describe('the operator’s command line', () => {
   afterAll(() => gateway.stop())
 
   /** Runs a command. `answer` is typed when a question is asked; undefined: no terminal. */
-  async function attempt(words: readonly string[], answer?: string) {
-    const [printed, said]: [string[], string[]] = [[], []]
-    const code = await execute(
-      {
-        ...storesOf(gateway),
-        print: (line) => printed.push(line),
-        say: (line) => said.push(line),
-        ask: async () => answer,
-      },
-      words,
-    )
-    return { code, printed: printed.join('\n'), said: said.join('\n') }
-  }
+  const attempt = (words: readonly string[], answer?: string) => attemptOn(gateway, words, answer)
 
   async function run(...words: string[]): Promise<string> {
     const { code, printed, said } = await attempt(words)

@@ -17,7 +17,7 @@ const PROSE: ReadonlySet<string> = new Set(['text', 'extracted_text', 'descripti
 export type Document = Readonly<Record<string, unknown>>
 
 /**
- * A document of the API as a model reads it: names in camelCase, and text without characters that nobody sees. Names of
+ * A document of the API as a model reads it: names in camelCase, and text without invisible characters. Names of
  * members that are data stay as they are.
  */
 export function modelDocument(document: object): Record<string, unknown> {

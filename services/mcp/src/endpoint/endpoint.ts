@@ -89,7 +89,7 @@ export class Endpoint {
     }
   }
 
-  /** @throws ApiError 404: whoever has no token of the gateway finds nothing here. */
+  /** @throws ApiError 404 without a valid token of the gateway, so that the endpoint does not reveal itself. */
   async #callerOf(exchange: Exchange): Promise<Caller> {
     if (exchange.path !== MCP_ENDPOINT.path || exchange.request.method !== MCP_ENDPOINT.method) throw unknownRoute()
     try {

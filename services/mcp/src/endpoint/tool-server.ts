@@ -101,7 +101,7 @@ export class ToolServer {
       await this.#admit()
       return { result: succeeded(await tool.call({ api, reader, stopping }, given)), outcome: 'ok' }
     } catch (error) {
-      // Nobody reads the answer, and what failed because the client has gone is no fault of ours.
+      // The client has disconnected: its answer is dropped, and the failure that follows is not an error of the service.
       if (signal.aborted) return { result: failed(error, docsUrl).result, outcome: 'aborted' }
       const { result, code, isOurs } = failed(error, docsUrl)
       if (isOurs) log.error({ err: error, tool: tool.name }, 'tool failed')

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { shownLine, shownText, showText } from '../../src/untrusted/index.ts'
 
-/** Text that spells words in characters that nobody sees (Unicode 23.9). */
+/** Words spelled in tag characters, which are invisible (Unicode 23.9). */
 const tags = (text: string): string =>
   Array.from(text, (char) => String.fromCodePoint(0xe0000 + char.charCodeAt(0))).join('')
 /** Bytes as variation selectors, another way to hide them. */

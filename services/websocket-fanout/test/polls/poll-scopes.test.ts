@@ -38,7 +38,7 @@ const refusal = ({ status, body }: { status: number; body: Record<string, unknow
   body['message'],
 ]
 
-/** The events that a key is given under each prefix, of those that happen while nobody polls. */
+/** The events that a poll returns under each prefix for a key; they happened between its polls. */
 async function given(secret: string, prefixes: readonly string[], happen: () => Promise<void>): Promise<unknown[][]> {
   const cursors = await Promise.all(prefixes.map((prefix) => cursorAt(prefix, secret)))
   await happen()

@@ -1,6 +1,7 @@
 import { dashboard } from '../../frame.ts'
 import { graph, tile } from '../../panels.ts'
-import { inAnHour, largest, perSecond, quantile, share } from '../../queries.ts'
+import { inAnHour, largest, perSecond, quantile } from '../../queries.ts'
+import { requestsThatFail } from '../../request-tiles.ts'
 
 const SERVICE = 'service="calendar"'
 const BOUNDARY = `${SERVICE},kind="boundary"`
@@ -32,22 +33,7 @@ export const calendar = dashboard({
           limits: { orange: 1, red: 100 },
           runbooks: ['RestanteWorkGivenUp'],
         }),
-        tile({
-          title: 'Requests that fail',
-          description: 'Share of the requests to calendar that are answered with 5xx. Good: below 1 %.',
-          unit: 'percentunit',
-          queries: [
-            {
-              expr: share(
-                perSecond('restante_http_requests_total', { labels: `${SERVICE},status=~"5.."` }),
-                perSecond('restante_http_requests_total', { labels: SERVICE }),
-              ),
-              legend: 'failed',
-            },
-          ],
-          limits: { orange: 0.01, red: 0.05 },
-          runbooks: ['RestanteServiceNotReady'],
-        }),
+        requestsThatFail('calendar', 'RestanteServiceNotReady'),
       ],
     },
     {

@@ -1,6 +1,7 @@
 import { dashboard } from '../../frame.ts'
 import { graph, tile } from '../../panels.ts'
-import { inAnHour, largest, perSecond, quantile, share } from '../../queries.ts'
+import { inAnHour, largest, perSecond, quantile } from '../../queries.ts'
+import { requestsThatFail } from '../../request-tiles.ts'
 
 const SERVICE = 'service="apps-signin"'
 const REFUSED = 'outcome=~"invalid_client|invalid_grant|limited"'
@@ -14,22 +15,7 @@ export const signIn = dashboard({
     {
       title: 'Is it keeping up?',
       panels: [
-        tile({
-          title: 'Requests that fail',
-          description: 'Share of the requests to apps-signin that are answered with 5xx. Good: below 1 %.',
-          unit: 'percentunit',
-          queries: [
-            {
-              expr: share(
-                perSecond('restante_http_requests_total', { labels: `${SERVICE},status=~"5.."` }),
-                perSecond('restante_http_requests_total', { labels: SERVICE }),
-              ),
-              legend: 'failed',
-            },
-          ],
-          limits: { orange: 0.01, red: 0.05 },
-          runbooks: ['RestanteSignInErrors'],
-        }),
+        requestsThatFail('apps-signin', 'RestanteSignInErrors'),
         tile({
           title: 'Refused exchanges within the hour',
           description: 'Wrong secrets, wrong or used codes, and too many of them. Good: few.',

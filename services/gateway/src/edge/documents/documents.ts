@@ -28,7 +28,7 @@ const MARKDOWN = 'text/markdown; charset=utf-8'
 const TEXT = 'text/plain; charset=utf-8'
 const DOCS = '/docs/'
 
-/** Documents at the root, besides the start page and sign-in. */
+/** Paths of the documents at the root, other than the start page and those of sign-in. */
 const ROOT_DOCUMENTS: ReadonlySet<string> = new Set(['/openapi.json', '/llms.txt', '/llms-full.txt', '/docs'])
 
 /**

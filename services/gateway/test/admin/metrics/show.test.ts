@@ -1,9 +1,9 @@
 import { COUNTED_EVENT_TYPES, USAGE_TYPES } from '@restante/contracts/vocabulary'
 import { periodsOf, periodText } from '../../../src/admin/metrics/periods.ts'
 import { sparkline } from '../../../src/admin/metrics/sparkline.ts'
-import { EXIT, execute } from '../../../src/admin/program.ts'
+import { EXIT } from '../../../src/admin/program.ts'
 import { startGateway, type TestGateway } from '../../gateway.ts'
-import { storesOf } from '../stores.ts'
+import { attemptOn } from '../stores.ts'
 
 const DAY = 86_400_000
 
@@ -22,19 +22,7 @@ describe('the operator’s commands on metrics', () => {
   })
 
   /** Runs `metrics` with these words. */
-  async function attempt(...words: string[]) {
-    const [printed, said]: [string[], string[]] = [[], []]
-    const code = await execute(
-      {
-        ...storesOf(gateway),
-        print: (line) => printed.push(line),
-        say: (line) => said.push(line),
-        ask: async () => undefined,
-      },
-      ['metrics', ...words],
-    )
-    return { code, printed: printed.join('\n'), said: said.join('\n') }
-  }
+  const attempt = (...words: string[]) => attemptOn(gateway, ['metrics', ...words])
 
   /** An answer with as many points as were asked for, of which the last ones are given. */
   function answering(points: number, last: Record<string, readonly number[]> = {}) {

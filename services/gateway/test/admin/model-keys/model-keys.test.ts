@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { EXIT, execute } from '../../../src/admin/program.ts'
+import { EXIT } from '../../../src/admin/program.ts'
 import { PUBLIC_URL, startGateway, type TestGateway } from '../../gateway.ts'
-import { storesOf } from '../stores.ts'
+import { attemptOn } from '../stores.ts'
 
 const READING = ['calendar_event_read', 'calendar_read', 'draft_read', 'inbox_read', 'message_read']
 
@@ -13,19 +13,7 @@ describe('the operator’s command for a key of a model', () => {
   })
   afterAll(() => gateway.stop())
 
-  async function attempt(...words: readonly string[]) {
-    const [printed, said]: [string[], string[]] = [[], []]
-    const code = await execute(
-      {
-        ...storesOf(gateway),
-        print: (line) => printed.push(line),
-        say: (line) => said.push(line),
-        ask: async () => undefined,
-      },
-      ['keys', 'create-for-model', ...words],
-    )
-    return { code, printed: printed.join('\n'), said: said.join('\n') }
-  }
+  const attempt = (...words: readonly string[]) => attemptOn(gateway, ['keys', 'create-for-model', ...words])
 
   /** An organization with an inbox. */
   async function withInbox() {

@@ -21,6 +21,14 @@ export const timed = {
   ascending: z.boolean().optional().describe('Oldest first'),
 }
 
+/** Arguments of searches. */
+export const searched = {
+  q: z.string().min(1).describe('Words to search for'),
+  ...paging,
+  before: timed.before,
+  after: timed.after,
+}
+
 const include = (what: string) => z.boolean().optional().describe(`Include ${what}`)
 
 /** What lists leave out unless they are asked for it. */

@@ -10,6 +10,7 @@ import {
   messageId,
   offset,
   paging,
+  searched,
   strings,
   timed,
 } from '../definition/inputs.ts'
@@ -47,13 +48,7 @@ const searchMessages = defineTool({
   description: `Search the messages of an inbox by words in senders, recipients, subjects and texts, best match first. Spam and trash are left out. ${DATA_NOTICE}`,
   kind: 'reads',
   openWorld: true,
-  input: z.object({
-    inboxId,
-    q: z.string().min(1).describe('Words to search for'),
-    ...paging,
-    before: timed.before,
-    after: timed.after,
-  }),
+  input: z.object({ inboxId, ...searched }),
   output: messages,
   needs: ['messages.search'],
   run: async ({ api }, { inboxId: inbox, ...query }) => {

@@ -11,6 +11,7 @@ import {
   labelChange,
   maxChars,
   paging,
+  searched,
   strings,
   threadId,
   timed,
@@ -51,13 +52,7 @@ export const threadTools: readonly Tool[] = [
     description: `Search the conversations of an inbox by words in senders, recipients, subjects and texts, best match first. Spam and trash are left out. ${DATA_NOTICE}`,
     kind: 'reads',
     openWorld: true,
-    input: z.object({
-      inboxId,
-      q: z.string().min(1).describe('Words to search for'),
-      ...paging,
-      before: timed.before,
-      after: timed.after,
-    }),
+    input: z.object({ inboxId, ...searched }),
     output: threads,
     needs: ['threads.search'],
     run: async ({ api }, { inboxId: inbox, ...query }) => {

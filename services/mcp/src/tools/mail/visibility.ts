@@ -24,14 +24,14 @@ interface Found {
 }
 
 /**
- * A message as a search has found it. A search also looks in words of HTML that nobody sees, so where the words stand in the
- * body is shown only of a message with a text part, which is one with a preview.
+ * A message that a search has found. A search also finds hidden text of HTML, so excerpts of a body are shown only if the
+ * message has a text part. Such a message has a preview.
  */
 export function foundMessage<Message extends Found>(message: Message): Message {
   return message.preview === undefined ? foundThread(message) : message
 }
 
-/** The same for a thread, of which it is not known which of its messages was found. */
+/** The same for a thread. Excerpts of bodies are left out, because the message that was found is not known. */
 export function foundThread<Thread extends Found>(thread: Thread): Thread {
   if (thread.highlights === undefined) return thread
   return { ...thread, highlights: { ...thread.highlights, text: undefined } }
