@@ -9,7 +9,7 @@ const EVERY_MS = 30_000
 /** Rows among which the oldest point is looked for, those that wait longest. */
 const LOOKED_AT = 1_000
 
-// There may be millions, so they are not counted: PostgreSQL keeps their number, but for what is not committed for a second.
+// There may be millions, so they are not counted: PostgreSQL keeps their number, but for the changes of the last ten seconds.
 const WAITING = sql<{ rows: number; oldest: number | null }>(`
 select pg_stat_get_live_tuples('arrivals'::regclass)::float8 as rows,
        (select min(day * ${DAY_MS}::bigint + first_ms)

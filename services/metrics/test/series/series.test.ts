@@ -205,10 +205,11 @@ describe('settling', () => {
       await gauge.measure()
       return (await arrivals.get()).values[0]?.value === (await countRows(db, 'arrivals'))
     }
-    await waitFor(measured, { what: 'PostgreSQL to know the rows', timeout: 10_000 })
+    // A connection tells what it changed when it has nothing to do for ten seconds, unless it is used before.
+    await waitFor(measured, { what: 'PostgreSQL to know the rows', timeout: 40_000 })
     const [oldest] = (await oldestArrival.get()).values
     expect(oldest?.value).toBeGreaterThanOrEqual(50 * 3_600)
-  })
+  }, 60_000)
 
   it('keeps running totals when runs are dropped, as one step at the end of their day', async () => {
     const scope = newScope()
