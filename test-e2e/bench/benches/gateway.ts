@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { createTenant } from '../../support/tenants.ts'
 import type { Bench } from '../harness/bench.ts'
-import { compareServers, type HttpServer } from '../load/http-comparison.ts'
+import { compareServers, type HttpServer } from '../load/http/comparison.ts'
 import { Program } from '../programs/program.ts'
 
 const UNREACHED_LIMITS = {

@@ -1,19 +1,38 @@
 /** Repeats one GET over persistent connections; each connection waits for the response before the next request. */
+import type { Caller } from '@restante/contracts/access'
+import { SERVICES } from '@restante/contracts/vocabulary'
+import { CALLER_HEADER, TokenMint } from '@restante/service/identity'
 import { Pool } from 'undici'
 import { z } from 'zod'
 import { summarize } from '../harness/statistics.ts'
 import { inputOf, reportToParent, resumed } from './parent.ts'
 
-const { url, key, connections, seconds } = inputOf(
-  z.object({ url: z.url(), key: z.string(), connections: z.int(), seconds: z.number() }),
+const { url, bearer, forwarded, connections, seconds } = inputOf(
+  z.object({
+    url: z.url(),
+    bearer: z.string().optional(),
+    forwarded: z
+      .object({ service: z.enum(SERVICES), secret: z.string(), operation: z.string(), caller: z.custom<Caller>() })
+      .optional(),
+    connections: z.int(),
+    seconds: z.number(),
+  }),
 )
-const { origin, pathname } = new URL(url)
+const { origin, pathname, search } = new URL(url)
 const pool = new Pool(origin, { connections })
-const headers = { authorization: `Bearer ${key}` }
+const headers = headersOf()
+
+/** The headers of one request. A service believes a token of the gateway for a second without asking it again. */
+function headersOf(): () => Record<string, string> {
+  if (forwarded === undefined) return () => ({ authorization: `Bearer ${bearer}` })
+  const mint = new TokenMint(forwarded.service, forwarded.secret)
+  return () => ({ [CALLER_HEADER]: mint.caller(forwarded.operation, forwarded.caller) })
+}
 
 async function get(): Promise<void> {
-  const { statusCode, body } = await pool.request({ method: 'GET', path: pathname, headers })
-  await body.dump()
+  const { statusCode, body } = await pool.request({ method: 'GET', path: pathname + search, headers: headers() })
+  // Read to its end and not kept, so that this process has little to collect while it measures.
+  await body.dump({ limit: Number.MAX_SAFE_INTEGER })
   if (statusCode !== 200) throw new Error(`${url} answered ${statusCode}`)
 }
 

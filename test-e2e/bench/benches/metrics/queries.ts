@@ -1,15 +1,13 @@
 import type { OperationId } from '@restante/contracts/operations'
 import { operations } from '@restante/contracts/operations'
-import { callerHeaders, callerOf } from '@restante/testkit'
+import { callerOf } from '@restante/testkit'
 import pg from 'pg'
 import type { BenchContext } from '../../harness/bench.ts'
 import type { Figure } from '../../harness/figures.ts'
-import { summarize } from '../../harness/statistics.ts'
+import { measureRound } from '../../load/http/round.ts'
 import { ORGANIZATION } from '../../load/metrics/seeded-organization.ts'
-import { usageOf } from '../../load/processes.ts'
 
-const REQUESTS = 100
-const WARM_UP = 10
+const SECONDS = 9
 const REACH_MS = 90 * 86_400_000
 const GOAL = { atMost: 50 }
 
@@ -77,29 +75,18 @@ export async function measureQueries(context: BenchContext, served: Served): Pro
 
 async function measure(context: BenchContext, served: Served, question: Question): Promise<Figure[]> {
   const { name, operation, query, plain } = question
+  const url = `${served.url}${operations[operation].path}?${new URLSearchParams(query)}`
   const caller = callerOf({ organization_id: ORGANIZATION })
-  const target = `${served.url}${operations[operation].path}?${new URLSearchParams(query)}`
-  const times: number[] = []
-  const [requests, before] = [context.size(REQUESTS), await usageOf(served.pid)]
-  let bytes = 0
-  for (let index = -WARM_UP; index < requests; index++) {
-    const headers = callerHeaders('metrics', served.callerKey, operation, caller)
-    const began = performance.now()
-    const response = await fetch(target, { headers })
-    const text = await response.text()
-    if (response.status !== 200) throw new Error(`${target} was answered ${response.status}: ${text}`)
-    if (index >= 0) times.push(performance.now() - began)
-    bytes = text.length
-  }
-  const { cpuMs } = await usageOf(served.pid)
-  const { p50, p99 } = summarize(times)
-  context.say(`${name}: ${Math.round(bytes / 1_024)} KB, p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`)
+  const forwarded = { service: 'metrics', secret: served.callerKey, operation, caller } as const
+  const round = await measureRound(context, { url, pid: served.pid, forwarded, connections: 1, seconds: SECONDS })
+  const { p50, p99 } = round
+  context.say(`${name}: p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`)
   const reference =
     plain === undefined ? undefined : { what: 'plain table', value: await timeOf(served.database, plain) }
   return [
     { name: `${name}, p99`, value: p99, unit: 'ms', goal: GOAL },
     { name: `${name}, p50`, value: p50, unit: 'ms', ...(reference && { reference }) },
-    { name: `${name}, CPU of the service`, value: (cpuMs - before.cpuMs) / (requests + WARM_UP), unit: 'ms' },
+    { name: `${name}, CPU of the service`, value: round.cpuPerRequest / 1_000, unit: 'ms' },
   ]
 }
 

@@ -61,10 +61,10 @@ select '${ORGANIZATION}'::uuid as organization_id, n % ${INBOXES} as inbox,
 }
 
 async function createPartitions(client: pg.Client): Promise<void> {
-  const week = Math.floor(Date.now() / DAY_MS / 7)
-  for (let number = week - 14; number <= week + 1; number++) {
+  const today = Math.floor(Date.now() / DAY_MS)
+  for (let first = today - (today % 30) - 90; first <= today; first += 30) {
     await client.query(
-      `create table if not exists runs_w${number} partition of runs for values from (${number * 7}) to (${(number + 1) * 7})`,
+      `create table if not exists runs_from_${first} partition of runs for values from (${first}) to (${first + 30})`,
     )
   }
 }

@@ -1,9 +1,7 @@
-import { z } from 'zod'
-import type { BenchContext } from '../harness/bench.ts'
-import type { Figure } from '../harness/figures.ts'
-import { quantile } from '../harness/statistics.ts'
-import { Program } from '../programs/program.ts'
-import { usageOf } from './processes.ts'
+import type { BenchContext } from '../../harness/bench.ts'
+import type { Figure } from '../../harness/figures.ts'
+import { quantile } from '../../harness/statistics.ts'
+import { measureRound, type Round } from './round.ts'
 
 /** A server that answers the GET. */
 export interface HttpServer {
@@ -18,13 +16,6 @@ export interface Comparison {
   readonly key: string
   readonly ours: HttpServer
   readonly theirs: HttpServer
-}
-
-interface Round {
-  readonly perSecond: number
-  readonly p50: number
-  readonly p99: number
-  readonly cpuPerRequest: number
 }
 
 const MANY = 32
@@ -55,35 +46,19 @@ export async function compareServers(context: BenchContext, comparison: Comparis
 
 type Rounds = readonly [ours: Round[], theirs: Round[]]
 
-async function alternate(context: BenchContext, comparison: Comparison, connections: number): Promise<Rounds> {
+async function alternate(
+  context: BenchContext,
+  { ours, theirs, key }: Comparison,
+  connections: number,
+): Promise<Rounds> {
+  const measure = ({ url, pid }: HttpServer) =>
+    measureRound(context, { url, pid, bearer: key, connections, seconds: SECONDS })
   const rounds: Rounds = [[], []]
   for (let round = 0; round < ROUNDS; round++) {
-    rounds[0].push(await measure(context, comparison.ours, comparison.key, connections))
-    rounds[1].push(await measure(context, comparison.theirs, comparison.key, connections))
+    rounds[0].push(await measure(ours))
+    rounds[1].push(await measure(theirs))
   }
   return rounds
-}
-
-const result = z.object({ requests: z.number(), seconds: z.number(), p50: z.number(), p99: z.number() })
-
-async function measure(
-  context: BenchContext,
-  { url, pid }: HttpServer,
-  key: string,
-  connections: number,
-): Promise<Round> {
-  const seconds = context.quick ? SECONDS / 10 : SECONDS
-  const load = Program.start('http-load', { url, key, connections, seconds })
-  try {
-    await load.next(z.object({}))
-    const before = await usageOf(pid)
-    load.resume()
-    const { requests, seconds: took, p50, p99 } = await load.next(result)
-    const after = await usageOf(pid)
-    return { perSecond: requests / took, p50, p99, cpuPerRequest: ((after.cpuMs - before.cpuMs) * 1000) / requests }
-  } finally {
-    await load.stop()
-  }
 }
 
 function median(values: readonly number[]): number {
