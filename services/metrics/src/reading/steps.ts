@@ -1,4 +1,4 @@
-import type { Grid } from '../series/read.ts'
+import type { Grid } from '../series/grid.ts'
 import { DAY_MS, dayOf } from '../series/series.ts'
 import { RUN_POINTS } from '../series/settle.ts'
 

@@ -1,20 +1,33 @@
 import { DAY_MS, dayOf } from '../series/series.ts'
 
 const TWO_DIGITS = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'))
-const THREE_DIGITS = Array.from({ length: 1_000 }, (_, number) => String(number).padStart(3, '0'))
+/** The minutes of a day. */
+const MINUTES = Array.from({ length: 1_440 }, (_, minute) => {
+  return `T${TWO_DIGITS[Math.floor(minute / 60)]}:${TWO_DIGITS[minute % 60]}:`
+})
+const MILLISECONDS = Array.from({ length: 1_000 }, (_, number) => `.${String(number).padStart(3, '0')}Z`)
 
-let last = { day: Number.NaN, date: '' }
+/** More than one answer has. */
+const MOST_DATES = 2_000
+const dates = new Map<number, string>()
 
 /**
  * A time in milliseconds since 1970 as ISO 8601. An answer has thousands, which `toISOString` would spend most of its time on;
- * they are in order, so the date is mostly that of the one before.
+ * those of all types are from the same days, so dates are kept.
  */
 export function timestamp(at: number): string {
   const day = dayOf(at)
-  if (day !== last.day) last = { day, date: new Date(at).toISOString().slice(0, -'00:00:00.000Z'.length) }
   const ms = at - day * DAY_MS
-  const seconds = Math.floor(ms / 1_000)
-  const minutes = Math.floor(seconds / 60)
-  const hour = TWO_DIGITS[Math.floor(minutes / 60)]
-  return `${last.date}${hour}:${TWO_DIGITS[minutes % 60]}:${TWO_DIGITS[seconds % 60]}.${THREE_DIGITS[ms % 1_000]}Z`
+  const second = Math.floor(ms / 1_000)
+  const minute = Math.floor(second / 60)
+  return `${dateOf(day)}${MINUTES[minute]}${TWO_DIGITS[second - minute * 60]}${MILLISECONDS[ms - second * 1_000]}`
+}
+
+function dateOf(day: number): string {
+  const known = dates.get(day)
+  if (known !== undefined) return known
+  if (dates.size === MOST_DATES) dates.clear()
+  const date = new Date(day * DAY_MS).toISOString().slice(0, -'T00:00:00.000Z'.length)
+  dates.set(day, date)
+  return date
 }

@@ -1,21 +1,8 @@
 import { type Queryable, sql } from '@restante/service/database'
 import { SUM_OF_ROW } from './add.ts'
+import type { Grid, Span } from './grid.ts'
 import { codeOf, DAY_MS, dayOf, type Scope, type SeriesName, TIER_CODES } from './series.ts'
 import { type Found, type PeriodSum, periodSumsOf, type Sums, sumsBefore, sumsOf } from './sums.ts'
-
-/** A range of time in equal periods, in milliseconds since 1970: bound `n` is `n` periods after `from`, and none is after `to`. */
-export interface Grid {
-  readonly from: number
-  readonly to: number
-  readonly period: number
-}
-
-/** What is asked of a series: sums of its points before the bounds of a grid from the first to the last given one. */
-export interface Span<Name extends SeriesName> {
-  readonly series: Name
-  readonly first: number
-  readonly last: number
-}
 
 type Asked = [
   scopeId: string,
@@ -54,32 +41,40 @@ const rowsOf = (table: string) => `
 
 /**
  * Reads rows of points in one pass: they are wide, and nothing may sort, hash or keep them. Of each, `opens` is the first bound
- * after its first point, and `closes` the first after its last. Bounds in between have what is before them in the row, as a
- * level, and the one after them has all of it, as a rise. They are searched for where the row has more points than bounds;
- * where it has fewer, each point is a rise. `offset 0` has what is the same for all of a row computed once.
+ * after its first point, and `closes` the first after its last. Where a row has more points than bounds, these are searched for:
+ * those in between have what is before them in the row, as a level, and the one after them has all of it, as a rise. Where it
+ * has fewer, its points are read, those before the span as a sum. The first `offset 0` has what is the same for all of a row
+ * computed once, the second has a row left behind before anything is grouped.
  */
 const scanned = (...tables: readonly string[]) => `
 stored as (
   select asked.*, rows.*, cardinality(times) as size, ${boundAfter('begins')} as opens,
-         case when ends < high then ${boundAfter('ends')} else last + 1 end as closes
+         case when ends < high then ${boundAfter('ends')} else last + 1 end as closes,
+         case when begins < low then width_bucket(least(low - base - 1, ${DAY_MS})::int, times) else 0 end as passed,
+         case when ends < high then cardinality(times) else width_bucket((high - base - 1)::int, times) end as reached
     from asked cross join lateral (${tables.map(rowsOf).join(' union all ')}) as rows
    where begins < high offset 0),
 opened as (
   select *, closes - opens < size as searched,
-         generate_series(0, least(size - 1, closes - opens - case when ends < high then 0 else 1 end))::int as n
+         generate_series(opens, case when closes - opens >= size then opens when ends < high then closes else closes - 1 end) as bound
     from stored),
 scanned as (
-  select series, searched and opens + n < closes as level,
-         case when searched then opens + n else ${boundAfter('base + times[n + 1]')} end as bound,
-         case when not searched then case when sums = '{}' then 1 else sums[n + 1] - coalesce(sums[n], 0) end
-              when opens + n = closes then ${SUM_OF_ROW}
-              else ${summedBefore(`(${timeOfBound('(opens + n)')} - base)::int`)} end as sum
-    from opened where searched or base + times[n + 1] < high)`
+  select series, case when searched then bound < closes end as level, bound,
+         case when not searched then null when bound = closes then ${SUM_OF_ROW}
+              else ${summedBefore(`(${timeOfBound('bound')} - base)::int`)} end as sum,
+         case when not searched then
+           json_build_array(opens, coalesce(sums[passed], passed), base, array_to_json(times[passed + 1:reached]), array_to_json(sums[passed + 1:reached]))
+         end as points
+    from opened offset 0)`
 
-const FOUND = 'select series, level, json_agg(bound) as bounds, json_agg(sum) as sums'
+const FOUND =
+  'select series, level, json_agg(bound) as bounds, json_agg(sum) as sums, json_agg(points) filter (where level is null) as points'
 
-// Of a running total whose runs are dropped that of the day is left, as a point at its end.
 const SCAN = sql<Found, Asked>(`
+with ${asked(FIRST_DAY)}, ${scanned('runs', 'arrivals')}
+${FOUND} from scanned group by series, level`)
+// Of a running total whose runs are dropped that of the day is left, as a point at its end.
+const SCAN_WITH_DROPPED = sql<Found, Asked>(`
 with ${asked(FIRST_DAY)}, ${scanned('runs', 'arrivals')},
 dropped as (
   select asked.*, (day + 1) * ${DAY_MS}::bigint as next, total
@@ -89,9 +84,9 @@ dropped as (
          and not exists (select from runs as r
                           where (r.scope_id, r.tier, r.series, r.day) = (t.scope_id, t.tier, t.series, t.day))) as t)
 ${FOUND}
-  from (select series, level, bound, sum from scanned
+  from (select * from scanned
         union all
-        select series, false, ${boundAfter('next - 1')}, total from dropped where next <= high) as found
+        select series, false, ${boundAfter('next - 1')}, total, null from dropped where next <= high) as found
  group by series, level`)
 
 /** The sum of the settled points of each day between two: what is before its last run, and that run. */
@@ -123,11 +118,11 @@ probed as (
        where scope_id = $1 and tier = $2::smallint and series = bounds.series and day = bounds.day and first_ms < ms
        order by first_ms desc, id desc limit 1) as run),
 found as (
-  select series, level, bound, sum from scanned
+  select * from scanned
   union all
-  select series, true, bound, sum from probed
+  select series, true, bound, sum, null from probed
   union all
-  select series, false, ${boundAfter('next - 1')}, total from days where next <= high)
+  select series, false, ${boundAfter('next - 1')}, total, null from days where next <= high)
 ${FOUND} from found group by series, level`
 
 const PROBE = sql<Found, Asked>(
@@ -157,17 +152,7 @@ select series, json_agg(json_build_array(day, points)) as days
          group by series, day) as summed
  group by series`)
 
-/** Asks about halves at the same time: PostgreSQL works on one statement with one core. */
-export async function inHalves<Item, Name, Value>(
-  items: readonly Item[],
-  ask: (half: readonly Item[]) => Promise<Map<Name, Value>>,
-): Promise<Map<Name, Value>> {
-  const halves = [0, 1].map((rest) => items.filter((_, index) => index % 2 === rest))
-  const found = await Promise.all(halves.filter(({ length }) => length > 0).map(ask))
-  return new Map(found.flatMap((half) => [...half]))
-}
-
-/** Sums up to bounds, from all points near them: for bounds that are close, or series with few points. */
+/** Sums up to bounds of series of events, from all points near them: for bounds that are close, or series with few points. */
 export async function scan<Name extends SeriesName>(
   on: Queryable,
   scope: Scope,
@@ -175,7 +160,7 @@ export async function scan<Name extends SeriesName>(
   grid: Grid,
 ): Promise<Map<Name, Sums>> {
   if (spans.length === 0) return new Map()
-  return byName(spans, sumsOf(await on.query(SCAN, ...askedOf(scope, spans, grid))))
+  return byName(spans, sumsOf(await on.query(SCAN, ...askedOf(scope, spans, grid)), grid))
 }
 
 /**
@@ -190,10 +175,13 @@ export async function probe<Name extends SeriesName>(
   { sinceEver = false, ...grid }: Grid & { readonly sinceEver?: boolean },
 ): Promise<Map<Name, Sums>> {
   if (spans.length === 0) return new Map()
-  return byName(spans, sumsOf(await on.query(sinceEver ? PROBE_SINCE_EVER : PROBE, ...askedOf(scope, spans, grid))))
+  return byName(
+    spans,
+    sumsOf(await on.query(sinceEver ? PROBE_SINCE_EVER : PROBE, ...askedOf(scope, spans, grid)), grid),
+  )
 }
 
-/** The sums of the periods in which something happened, by series, in order. */
+/** The sums of the periods in which something happened, by series, in order; days whose runs are dropped are in them. */
 export async function periodSums<Name extends SeriesName>(
   on: Queryable,
   scope: Scope,
@@ -202,8 +190,8 @@ export async function periodSums<Name extends SeriesName>(
 ): Promise<Map<Name, PeriodSum[]>> {
   const last = Math.ceil((grid.to - grid.from) / grid.period)
   const spans = series.map((name) => ({ series: name, first: 0, last }))
-  const found = await scan(on, scope, spans, grid)
-  return new Map([...found].map(([name, sums]) => [name, periodSumsOf(sums, 0)]))
+  const found = sumsOf(await on.query(SCAN_WITH_DROPPED, ...askedOf(scope, spans, grid)), grid)
+  return new Map([...byName(spans, found)].map(([name, sums]) => [name, periodSumsOf(sums, 0)]))
 }
 
 /** The sum of all points before a time, by series; a series without points is left out. */

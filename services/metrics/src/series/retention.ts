@@ -14,7 +14,7 @@ delete from entities where deleted_at < now() - interval '120 days' and (purged 
 // A rebuild never begins before what is kept.
 const FORGET_ADJUSTMENTS = sql<never, [before: number]>('delete from adjustments where day < $1::int')
 
-/** Drops runs of which nothing can be asked any more, a week at a time. Running totals stay. */
+/** Drops runs of which nothing can be asked any more, a partition at a time. Running totals stay. */
 export class RetentionSweeper extends Periodic {
   constructor({ db, log }: { readonly db: Database; readonly log: Logger }) {
     super({

@@ -1,3 +1,5 @@
+import type { Grid } from './grid.ts'
+
 /**
  * Sums of a series before bounds. The sum before a bound is its level, if it has one, and all rises up to it: a level says what
  * rows that the bound divides have before it, and a rise what ended since the bound before.
@@ -7,13 +9,20 @@ export interface Sums {
   readonly rises: ReadonlyMap<number, number>
 }
 
-/** Levels or rises of a series, as they are read. Those of the same bound are added. */
+/** Levels or rises of a series, as they are read, or where `level` is null points of it. Those of the same bound are added. */
 export interface Found {
   readonly series: number
-  readonly level: boolean
+  readonly level: boolean | null
   readonly bounds: readonly number[]
   readonly sums: readonly number[]
+  readonly points: readonly Points[] | null
 }
+
+/**
+ * Points of a row: the bound after its first one, the sum of those before the span, the beginning of the day, and of those in the
+ * span the milliseconds in the day, in order, and where values are not one, the running sums of the row.
+ */
+type Points = readonly [opens: number, before: number, base: number, times: readonly number[], sums: readonly number[]]
 
 /** The sum of the points of one period: period `index` begins at the bound of this number. */
 export interface PeriodSum {
@@ -22,15 +31,33 @@ export interface PeriodSum {
 }
 
 /** What was found, by series. */
-export function sumsOf(rows: readonly Found[]): Map<number, Sums> {
+export function sumsOf(rows: readonly Found[], grid: Grid): Map<number, Sums> {
   const found = new Map<number, { levels: Map<number, number>; rises: Map<number, number> }>()
-  for (const { series, level, bounds, sums } of rows) {
-    const of = found.get(series) ?? { levels: new Map(), rises: new Map() }
-    found.set(series, of)
-    const into = level ? of.levels : of.rises
-    for (const [place, bound] of bounds.entries()) into.set(bound, (into.get(bound) ?? 0) + (sums[place] ?? 0))
+  for (const row of rows) {
+    const of = found.get(row.series) ?? { levels: new Map(), rises: new Map() }
+    found.set(row.series, of)
+    for (const points of row.points ?? []) addRises(of.rises, points, grid)
+    if (row.level === null) continue
+    const into = row.level ? of.levels : of.rises
+    for (const [place, bound] of row.bounds.entries()) into.set(bound, (into.get(bound) ?? 0) + (row.sums[place] ?? 0))
   }
   return found
+}
+
+/** Adds what points raise the sum by, at the first bound after each. */
+function addRises(
+  rises: Map<number, number>,
+  [opens, before, base, times, sums]: Points,
+  { from, period }: Grid,
+): void {
+  const rise = (bound: number, by: number) => rises.set(bound, (rises.get(bound) ?? 0) + by)
+  if (before !== 0) rise(opens, before)
+  let risen = before
+  for (const [place, ms] of times.entries()) {
+    const sum = sums[place] ?? before + place + 1
+    rise(Math.floor((base + ms - from) / period) + 1, sum - risen)
+    risen = sum
+  }
 }
 
 /** The sums before the bounds 0 and later, as many as `count`. */
