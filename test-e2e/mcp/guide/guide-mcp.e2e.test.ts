@@ -76,7 +76,7 @@ describeWith({ programs: ['python3'], missing: missingPython() }, 'the guide for
     }
   })
 
-  it.each(['ts', 'python'])(
+  it.each(['js', 'python'])(
     'has an agent in %s that answers its mail, and leaves doubtful mail to a person',
     async (language) => {
       const model = system.cleanUp(

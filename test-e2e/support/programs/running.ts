@@ -15,7 +15,7 @@ export class Running {
 
   /**
    * Runs an example as it is written.
-   * @param python the interpreter of examples in Python. @param cwd where packages of examples in TypeScript are found.
+   * @param python the interpreter of examples in Python. @param cwd where packages of examples in JavaScript are found.
    */
   static start(
     { language, code }: Pick<Example, 'language' | 'code'>,
@@ -24,6 +24,8 @@ export class Running {
     cwd: string = PACKAGES,
   ): Running {
     switch (language) {
+      case 'js':
+        return new Running(process.execPath, ['--input-type=module', '--eval', code], environment, cwd)
       case 'ts':
         return new Running(process.execPath, ['--input-type=module-typescript', '--eval', code], environment, cwd)
       case 'python':
