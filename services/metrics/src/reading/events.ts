@@ -1,9 +1,9 @@
 import type { CountedEventType } from '@restante/contracts/vocabulary'
 import type { Queryable } from '@restante/service/database'
 import type { Grid, Span } from '../series/grid.ts'
-import { pointsByDay, probe, rowsOfPoints, scan } from '../series/read.ts'
+import { pointsByDay, probe, scan } from '../series/read.ts'
 import type { Scope } from '../series/series.ts'
-import { type PeriodSum, periodSumsOf } from '../series/sums.ts'
+import { periodSumsOf, type Sums } from '../series/sums.ts'
 import type { Range } from './range.ts'
 import { type Step, stepOf } from './steps.ts'
 
@@ -22,62 +22,47 @@ interface Question {
   readonly descending: boolean
 }
 
-/** A question about periods of so many milliseconds. */
-interface PeriodQuestion extends Question {
-  readonly period: number
-}
-
-/** The sums of periods by type, in the chosen order. */
-type Found = Map<CountedEventType, PeriodSum[]>
+type Found = Map<CountedEventType, Sums>
 type TypeSpan = Span<CountedEventType>
 type TypeStep = TypeSpan & Step
 
 /** How much further a step looks than the one before it, which found less than planned, and how much it does at most. */
 const LEAP = { factor: 4, most: 16 } as const
 
-/** Counts events by type in periods of milliseconds, in the chosen order; periods without events are left out. */
+/**
+ * Counts events by type in periods of milliseconds, in the chosen order; periods without events are left out. What is asked for
+ * is read, and not the whole range: one look at the days tells how far to read of each type, which is mostly enough.
+ */
 export async function countByPeriod(
   on: Queryable,
-  question: PeriodQuestion,
+  { scope, types, range, limit, descending, period }: Question & { readonly period: number },
 ): Promise<Map<CountedEventType, Counted[]>> {
-  const { range, limit, period } = question
-  const sums = await (periodsOf(question) <= limit ? allSums(on, question) : firstSums(on, question))
-  const entryOf = ({ index, sum }: PeriodSum): Counted => ({ at: range.from + index * period, count: sum })
-  return new Map([...sums].map(([type, inOrder]) => [type, inOrder.slice(0, limit).map(entryOf)]))
-}
-
-/** The sums of all periods of a question. */
-async function allSums(on: Queryable, question: PeriodQuestion): Promise<Found> {
-  const { scope, types, range } = question
-  const last = periodsOf(question)
-  const rows = await rowsOfPoints(on, scope, types, range)
-  const steps = types.map((series) => ({ series, first: 0, last, probed: last < (rows.get(series) ?? 0) }))
-  return look(on, question, steps)
-}
-
-/**
- * The sums of the first periods with events, as many as are asked for, and not of the whole range: one look at the days tells how
- * far to read of each type, which is mostly enough.
- */
-async function firstSums(on: Queryable, question: PeriodQuestion): Promise<Found> {
-  const { scope, types, range, limit, descending, period } = question
   const grid = { ...range, period }
   const days = await daysOf(on, scope, types, range)
-  const found: Found = new Map(types.map((type) => [type, []]))
+  const found = new Map(types.map((type): [CountedEventType, Counted[]] => [type, []]))
   const missing = (type: CountedEventType) => limit - (found.get(type)?.length ?? 0)
-  let open = [...days.keys()].map((series): TypeSpan => ({ series, first: 0, last: periodsOf(question) }))
+  const last = Math.ceil((range.to - range.from) / period)
+  let open = [...days.keys()].map((series): TypeSpan => ({ series, first: 0, last }))
   for (let leap = 1; open.length > 0; leap = Math.min(leap * LEAP.factor, LEAP.most)) {
     const steps = open.map((left): TypeStep => {
       const periods = missing(left.series) * leap
       const step = stepOf(days.get(left.series) ?? new Map(), grid, left, { periods, descending })
       return { series: left.series, ...step }
     })
-    for (const [type, more] of await look(on, question, steps)) found.get(type)?.push(...more)
+    // PostgreSQL works on one statement with one core, so halves of the time are asked for at once.
+    const [earlier, later] = [steps.map(firstHalf), steps.map(secondHalf)]
+    const [before, after] = await Promise.all([look(on, scope, earlier, grid), look(on, scope, later, grid)])
+    for (const [index, { series, first }] of steps.entries()) {
+      const middle = later[index]?.first ?? first
+      const inOrder = [...periodSumsOf(before.get(series), first), ...periodSumsOf(after.get(series), middle)]
+      const entries = inOrder.map(({ index, sum }) => ({ at: range.from + index * period, count: sum }))
+      found.get(series)?.push(...(descending ? entries.toReversed() : entries))
+    }
     open = open
       .map((left, index) => restOf(left, steps[index] ?? left, descending))
       .filter((left) => left.first < left.last && missing(left.series) > 0)
   }
-  return found
+  return new Map([...found].map(([type, entries]) => [type, entries.slice(0, limit)]))
 }
 
 /** Lists events by type in the chosen order, one entry each: those of a millisecond are counted together, and told apart here. */
@@ -102,27 +87,6 @@ async function daysOf(on: Queryable, scope: Scope, types: readonly CountedEventT
   return new Map(found.flatMap((half) => [...half]))
 }
 
-/** The sums of the periods of steps. PostgreSQL works on one statement with one core, so halves of the time are asked for at once. */
-async function look(
-  on: Queryable,
-  { scope, range, period, descending }: PeriodQuestion,
-  steps: readonly TypeStep[],
-): Promise<Found> {
-  const grid = { ...range, period }
-  const [earlier, later] = [steps.map(firstHalf), steps.map(secondHalf)]
-  const [before, after] = await Promise.all([sumsIn(on, scope, earlier, grid), sumsIn(on, scope, later, grid)])
-  return new Map(
-    steps.map((step) => {
-      const { series, first } = step
-      const sums = [
-        ...periodSumsOf(before.get(series), first),
-        ...periodSumsOf(after.get(series), secondHalf(step).first),
-      ]
-      return [series, descending ? sums.toReversed() : sums]
-    }),
-  )
-}
-
 function firstHalf(step: TypeStep): TypeStep {
   return { ...step, last: Math.floor((step.first + step.last) / 2) }
 }
@@ -131,15 +95,10 @@ function secondHalf(step: TypeStep): TypeStep {
   return { ...step, first: Math.floor((step.first + step.last) / 2) }
 }
 
-async function sumsIn(on: Queryable, scope: Scope, steps: readonly TypeStep[], grid: Grid) {
+async function look(on: Queryable, scope: Scope, steps: readonly TypeStep[], grid: Grid): Promise<Found> {
   const some = steps.filter(({ first, last }) => first < last)
   const [probed, scanned] = [some.filter((step) => step.probed), some.filter((step) => !step.probed)]
   return new Map([...(await scan(on, scope, scanned, grid)), ...(await probe(on, scope, probed, grid))])
-}
-
-/** How many periods the range of a question has. */
-function periodsOf({ range, period }: PeriodQuestion): number {
-  return Math.ceil((range.to - range.from) / period)
 }
 
 function restOf({ series, first, last }: TypeSpan, done: TypeSpan, descending: boolean): TypeSpan {

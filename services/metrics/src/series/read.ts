@@ -137,14 +137,6 @@ const PROBE_SINCE_EVER = sql<Found, Asked>(
   ),
 )
 
-const ROWS = sql<
-  { series: number; rows: number },
-  [scopeId: string, tier: number, series: readonly number[], firstDay: number, lastDay: number]
->(`
-select series, count(*)::int as rows from runs
- where scope_id = $1 and tier = $2::smallint and series = any($3::smallint[]) and day between $4::int and $5::int
- group by series`)
-
 const DAYS = sql<
   { series: number; days: [day: number, points: number][] },
   [scopeId: string, tier: number, series: readonly number[], firstDay: number, lastDay: number]
@@ -159,22 +151,6 @@ select series, json_agg(json_build_array(day, points)) as days
                ) as stored
          group by series, day) as summed
  group by series`)
-
-/** How many settled rows of points series have in a range of time; a series without any is left out. */
-export async function rowsOfPoints<Name extends SeriesName>(
-  on: Queryable,
-  scope: Scope,
-  series: readonly Name[],
-  { from, to }: Pick<Grid, 'from' | 'to'>,
-): Promise<Map<Name, number>> {
-  const codes = series.map(codeOf)
-  const rows = await on.query(ROWS, scope.id, TIER_CODES[scope.tier], codes, dayOf(from), dayOf(to - 1))
-  const found = new Map(rows.map(({ series: code, rows: count }) => [code, count]))
-  return byName(
-    series.map((name) => ({ series: name })),
-    found,
-  )
-}
 
 /** Sums up to bounds of series of events, from all points near them: for bounds that are close, or series with few points. */
 export async function scan<Name extends SeriesName>(
