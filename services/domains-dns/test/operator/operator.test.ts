@@ -30,7 +30,9 @@ describe('the operator', () => {
       paged.push(last)
       after = { domain: last.domain, domain_uid: last.domain_uid }
     }
-    expect(paged).toEqual(all)
+    // Their states change meanwhile: the service checks them.
+    const uids = (registrations: typeof all) => registrations.map(({ domain_uid }) => domain_uid)
+    expect(uids(paged)).toEqual(uids(all))
     expect(all.filter((one) => one.domain === domain)).toHaveLength(2)
   })
 
