@@ -74,14 +74,15 @@ describe('apps.authorize', () => {
     expect(await countRows(fixture.db, 'consents where inbox_uid = $1', inbox.inbox_uid)).toBe(0)
   })
 
-  it('creates one key for requests at once', async () => {
+  it('leaves one key of requests at once', async () => {
     const { transaction, caller } = await scene()
     const many = await Promise.all(Array.from({ length: 20 }, () => authorize(caller, transaction.auth_token)))
     expect(new Set(many.map(({ status, body }) => `${status} ${body['api_key_id']}`)).size).toBe(1)
     const keys = fixture.gateway.requests('gateway.mintSignInKey')
-    expect(
-      new Set(keys.filter((key) => key.created_by === caller.credential.id).map((key) => key.api_key_id)).size,
-    ).toBe(1)
+    const created = keys.filter((key) => key.created_by === caller.credential.id).map((key) => key.api_key_id)
+    // Around a full minute another id is created, and cancelled.
+    const cancelled = new Set(fixture.gateway.requests('gateway.cancelSignInKey').map((key) => key.api_key_id))
+    expect(new Set(created.filter((id) => !cancelled.has(id)))).toEqual(new Set([many[0]?.body['api_key_id']]))
   })
 
   it('repeats its answer when another key of the inbox has approved the sign-in', async () => {
