@@ -90,10 +90,11 @@ select scope_id, tier, series, day, first_ms, last_ms, times, sums,
          order by scope_id, tier, series, day, run)
     as r (scope_id, tier, series, day, first_ms, last_ms, times, sums, preceding)`)
 
+// Those that this service has created: a partition of another name is not known to hold days that are over.
 const PARTITIONS = sql<{ name: string; first: number }>(`
 select c.relname as name, substring(c.relname from '_from_(\\d+)$')::int as first
   from pg_inherits i join pg_class c on c.oid = i.inhrelid
- where i.inhparent = 'runs'::regclass`)
+ where i.inhparent = 'runs'::regclass and c.relname ~ '^runs_from_\\d+$'`)
 
 /** The statement that creates the partition whose first day is given. */
 export function createPartition(first: number): Statement<never, []> {

@@ -217,8 +217,10 @@ describe('settling', () => {
     const noon = Date.UTC(2026, 5, 1, 12)
     await db.transaction((tx) => addPoints(tx, [{ scope, series: 'message_count', at: noon, value: 1 }]))
     await settler.settle()
+    await db.query(sqlUnprepared('create table kept_by_hand partition of runs for values from (-60) to (-30)'))
     const dropped = await dropPartitions(db, Math.floor(noon / DAY_MS) + 30)
-    expect(dropped).toHaveLength(1)
+    expect(dropped).toEqual([expect.stringMatching(/^runs_from_\d+$/)])
+    expect(await countRows(db, 'kept_by_hand')).toBe(0)
     const day = noon - (noon % DAY_MS)
     const at = (time: number) =>
       totalsBefore(db, scope, ['message_count'], time).then((totals) => totals.get('message_count') ?? 0)
