@@ -10,7 +10,7 @@ import { Arrivals } from '../load/arrivals.ts'
 import { costOf } from '../load/costs/cost-of.ts'
 import { createInboxes } from '../load/inboxes.ts'
 import { USUAL_BYTES } from '../load/mail.ts'
-import { usageOf } from '../load/processes.ts'
+import { pidOf, usageOf } from '../load/processes.ts'
 import { SmtpSenders } from '../load/smtp-senders.ts'
 import { SmtpSink } from '../load/smtp-sink.ts'
 
@@ -116,7 +116,7 @@ async function send({ tenant, inboxes, database }: Measured, sink: SmtpSink, cou
 
 async function idleStreams({ context, system, tenant }: Measured): Promise<Figure[]> {
   const services = ['gateway', 'websocket-fanout'] as const
-  const pids = services.map((name) => system.process(name).pid ?? 0)
+  const pids = services.map((name) => pidOf(system, name))
   const count = context.size(IDLE_STREAMS)
   context.say(`${count} idle streams ...`)
   const before = await Promise.all(pids.map(usageOf))

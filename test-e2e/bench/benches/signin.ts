@@ -1,4 +1,4 @@
-import { LIMITS, type ServiceName } from '@restante/contracts/vocabulary'
+import { LIMITS } from '@restante/contracts/vocabulary'
 import { z } from 'zod'
 import type { System } from '../../stack/system.ts'
 import type { RegisteredApp } from '../../support/apps/registration.ts'
@@ -6,6 +6,7 @@ import type { Bench, BenchContext } from '../harness/bench.ts'
 import type { Figure } from '../harness/figures.ts'
 import { inParallel } from '../harness/in-parallel.ts'
 import { costOf } from '../load/costs/cost-of.ts'
+import { pidOf } from '../load/processes.ts'
 import { Audited } from '../load/sign-in/audited.ts'
 import { BATCHES, compareExchanges, MANY, type MeasuredProvider } from '../load/sign-in/comparison.ts'
 import { exchange } from '../load/sign-in/exchange.ts'
@@ -46,11 +47,10 @@ export const signin: Bench = {
     }
     const whole = await signInAgents(measured)
     const codes = context.cleanUp(await IssuedCodes.open(endpoints, measured.apps))
-    const pid = (name: ServiceName) => system.process(name).pid ?? 0
     const ours: MeasuredProvider = {
       name: 'apps-signin and gateway',
       endpoint: measured.endpoint,
-      pids: [pid('apps-signin'), pid('gateway')],
+      pids: [pidOf(system, 'apps-signin'), pidOf(system, 'gateway')],
       issue: () => codes.issue(batch),
     }
     const compared = await compareExchanges(context, ours, await bareProvider(context, batch))

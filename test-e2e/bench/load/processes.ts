@@ -27,16 +27,15 @@ export async function usageOf(pid: number): Promise<Usage> {
   return { residentMb: megabytes('VmRSS'), peakMb: megabytes('VmHWM'), cpuMs: ticks * TICK_MS }
 }
 
+/** @throws Error when the service does not run. */
+export function pidOf(system: System, service: ServiceName): number {
+  const { pid } = system.process(service)
+  if (pid === undefined) throw new Error(`${service} does not run`)
+  return pid
+}
+
 export type UsageByService = ReadonlyMap<ServiceName, Usage>
 
 export async function usageOfAll(system: System): Promise<UsageByService> {
-  return new Map(
-    await Promise.all(
-      SERVICES.map(async (name) => {
-        const { pid } = system.process(name)
-        if (pid === undefined) throw new Error(`${name} does not run`)
-        return [name, await usageOf(pid)] as const
-      }),
-    ),
-  )
+  return new Map(await Promise.all(SERVICES.map(async (name) => [name, await usageOf(pidOf(system, name))] as const)))
 }

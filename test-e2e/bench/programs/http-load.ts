@@ -1,5 +1,5 @@
 /** Repeats one GET over persistent connections; each connection waits for the response before the next request. */
-import type { Caller } from '@restante/contracts/access'
+import { caller } from '@restante/contracts/access'
 import { SERVICES } from '@restante/contracts/vocabulary'
 import { CALLER_HEADER, TokenMint } from '@restante/service/identity'
 import { Pool } from 'undici'
@@ -7,13 +7,13 @@ import { z } from 'zod'
 import { summarize } from '../harness/statistics.ts'
 import { inputOf, reportToParent, resumed } from './parent.ts'
 
-const { url, bearer, forwarded, connections, seconds } = inputOf(
+const { url, credentials, connections, seconds } = inputOf(
   z.object({
     url: z.url(),
-    bearer: z.string().optional(),
-    forwarded: z
-      .object({ service: z.enum(SERVICES), secret: z.string(), operation: z.string(), caller: z.custom<Caller>() })
-      .optional(),
+    credentials: z.union([
+      z.object({ bearer: z.string() }),
+      z.object({ service: z.enum(SERVICES), secret: z.string(), operation: z.string(), caller }),
+    ]),
     connections: z.int(),
     seconds: z.number(),
   }),
@@ -24,9 +24,9 @@ const headers = headersOf()
 
 /** The headers of one request. A service believes a token of the gateway for a second without asking it again. */
 function headersOf(): () => Record<string, string> {
-  if (forwarded === undefined) return () => ({ authorization: `Bearer ${bearer}` })
-  const mint = new TokenMint(forwarded.service, forwarded.secret)
-  return () => ({ [CALLER_HEADER]: mint.caller(forwarded.operation, forwarded.caller) })
+  if ('bearer' in credentials) return () => ({ authorization: `Bearer ${credentials.bearer}` })
+  const mint = new TokenMint(credentials.service, credentials.secret)
+  return () => ({ [CALLER_HEADER]: mint.caller(credentials.operation, credentials.caller) })
 }
 
 async function get(): Promise<void> {

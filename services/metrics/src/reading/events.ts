@@ -3,7 +3,7 @@ import type { Queryable } from '@restante/service/database'
 import type { Grid, Span } from '../series/grid.ts'
 import { pointsByDay, probe, scan } from '../series/read.ts'
 import type { Scope } from '../series/series.ts'
-import { periodSumsOf, type Sums } from '../series/sums.ts'
+import { type PeriodSum, periodSumsOf } from '../series/sums.ts'
 import type { Range } from './range.ts'
 import { type Step, stepOf } from './steps.ts'
 
@@ -22,7 +22,7 @@ interface Question {
   readonly descending: boolean
 }
 
-type Found = Map<CountedEventType, Sums>
+type Found = Map<CountedEventType, PeriodSum[]>
 type TypeSpan = Span<CountedEventType>
 type TypeStep = TypeSpan & Step
 
@@ -49,12 +49,7 @@ export async function countByPeriod(
       const step = stepOf(days.get(left.series) ?? new Map(), grid, left, { periods, descending })
       return { series: left.series, ...step }
     })
-    // PostgreSQL works on one statement with one core, so halves of the time are asked for at once.
-    const [earlier, later] = [steps.map(firstHalf), steps.map(secondHalf)]
-    const [before, after] = await Promise.all([look(on, scope, earlier, grid), look(on, scope, later, grid)])
-    for (const [index, { series, first }] of steps.entries()) {
-      const middle = later[index]?.first ?? first
-      const inOrder = [...periodSumsOf(before.get(series), first), ...periodSumsOf(after.get(series), middle)]
+    for (const [series, inOrder] of await look(on, scope, steps, grid)) {
       const entries = inOrder.map(({ index, sum }) => ({ at: range.from + index * period, count: sum }))
       found.get(series)?.push(...(descending ? entries.toReversed() : entries))
     }
@@ -87,6 +82,18 @@ async function daysOf(on: Queryable, scope: Scope, types: readonly CountedEventT
   return new Map(found.flatMap((half) => [...half]))
 }
 
+/** The sums of the periods of steps. PostgreSQL works on one statement with one core, so halves of the time are asked for at once. */
+async function look(on: Queryable, scope: Scope, steps: readonly TypeStep[], grid: Grid): Promise<Found> {
+  const halves = [steps.map(firstHalf), steps.map(secondHalf)]
+  const found = await Promise.all(
+    halves.map(async (half) => {
+      const sums = await sumsIn(on, scope, half, grid)
+      return new Map(half.map(({ series, first }) => [series, periodSumsOf(sums.get(series), first)]))
+    }),
+  )
+  return new Map(steps.map(({ series }) => [series, found.flatMap((half) => half.get(series) ?? [])]))
+}
+
 function firstHalf(step: TypeStep): TypeStep {
   return { ...step, last: Math.floor((step.first + step.last) / 2) }
 }
@@ -95,7 +102,7 @@ function secondHalf(step: TypeStep): TypeStep {
   return { ...step, first: Math.floor((step.first + step.last) / 2) }
 }
 
-async function look(on: Queryable, scope: Scope, steps: readonly TypeStep[], grid: Grid): Promise<Found> {
+async function sumsIn(on: Queryable, scope: Scope, steps: readonly TypeStep[], grid: Grid) {
   const some = steps.filter(({ first, last }) => first < last)
   const [probed, scanned] = [some.filter((step) => step.probed), some.filter((step) => !step.probed)]
   return new Map([...(await scan(on, scope, scanned, grid)), ...(await probe(on, scope, probed, grid))])

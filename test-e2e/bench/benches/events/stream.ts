@@ -10,7 +10,7 @@ import type { Bench, BenchContext } from '../../harness/bench.ts'
 import type { Figure } from '../../harness/figures.ts'
 import { summarize } from '../../harness/statistics.ts'
 import { createInboxes } from '../../load/inboxes.ts'
-import { usageOf } from '../../load/processes.ts'
+import { pidOf, usageOf } from '../../load/processes.ts'
 import { type ClientGroup, StreamClients } from '../../load/stream-clients.ts'
 import { Program } from '../../programs/program.ts'
 
@@ -85,12 +85,6 @@ async function scopesOf(endpoints: Endpoints, tenant: Tenant): Promise<InboxScop
   } finally {
     await client.end()
   }
-}
-
-function pidOf(system: System, service: 'gateway' | 'websocket-fanout'): number {
-  const { pid } = system.process(service)
-  if (pid === undefined) throw new Error(`${service} does not run`)
-  return pid
 }
 
 /** Streams of one inbox each, and events for one inbox after another. */

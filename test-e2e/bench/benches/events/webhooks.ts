@@ -4,7 +4,7 @@ import { createTenant } from '../../../support/tenants.ts'
 import type { Bench, BenchContext } from '../../harness/bench.ts'
 import type { Figure } from '../../harness/figures.ts'
 import { createInboxes } from '../../load/inboxes.ts'
-import { usageOf } from '../../load/processes.ts'
+import { pidOf, usageOf } from '../../load/processes.ts'
 import { steadyEvents } from '../../load/webhooks/steady-events.ts'
 import { eventsFor, WebhookLoad } from '../../load/webhooks/webhook-load.ts'
 import { Program } from '../../programs/program.ts'
@@ -26,8 +26,7 @@ export const webhooks: Bench = {
     const tenant = await createTenant(system.endpoints)
     const load = context.cleanUp(await WebhookLoad.open(system.endpoints, tenant))
     const inboxes = await createInboxes(tenant, WEBHOOKS + 3)
-    const { pid } = system.process('webhooks-dispatcher')
-    if (pid === undefined) throw new Error('webhooks-dispatcher does not run')
+    const pid = pidOf(system, 'webhooks-dispatcher')
     return [...(await measureRate(context, load, inboxes, pid)), ...(await measureNeighbours(context, load, inboxes))]
   },
 }

@@ -12,6 +12,7 @@ import { measureRound } from '../../load/http/round.ts'
 import { createInboxes } from '../../load/inboxes.ts'
 import { copyMessages } from '../../load/mailbox-copies.ts'
 import { Plans } from '../../load/plans.ts'
+import { pidOf } from '../../load/processes.ts'
 
 const PATTERNS = 2_000
 const INBOXES = 1_000
@@ -177,8 +178,8 @@ async function measure(
   const { status, body } = await tenant.api.get(target)
   if (status !== 200) throw new Error(`${target} was answered ${status}: ${JSON.stringify(body)}`)
   const url = `${system.endpoints.gatewayUrl}${target}`
-  const pid = system.process('mail-ingest').pid ?? 0
-  const { p50, p99 } = await measureRound(context, { url, bearer: tenant.key, pid, connections: 1, seconds: SECONDS })
+  const [pid, credentials] = [pidOf(system, 'mail-ingest'), { bearer: tenant.key }]
+  const { p50, p99 } = await measureRound(context, { url, credentials, pid, connections: 1, seconds: SECONDS })
   context.say(`${name}, ${messages}: ${body['count']} found, p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`)
   return [
     { name: `${name} p50, ${messages}`, value: p50, unit: 'ms', ...(goals.p50 && { goal: goals.p50 }) },

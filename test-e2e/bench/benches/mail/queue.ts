@@ -7,7 +7,7 @@ import type { Figure } from '../../harness/figures.ts'
 import { type Summary, summarize } from '../../harness/statistics.ts'
 import { DeadDestinations } from '../../load/dead-destinations.ts'
 import { createInboxes } from '../../load/inboxes.ts'
-import { usageOf } from '../../load/processes.ts'
+import { pidOf, usageOf } from '../../load/processes.ts'
 
 const WAITING = 200_000
 const DESTINATIONS = 200
@@ -44,8 +44,7 @@ export const queue: Bench = {
     context.say(`filling the queue with ${context.size(WAITING)} deliveries ...`)
     await dead.fill(context.size(WAITING), KIND)
     await new Promise((resolve) => setTimeout(resolve, SETTLE_MS))
-    const { pid } = system.process('mail-send')
-    if (pid === undefined) throw new Error('mail-send does not run')
+    const pid = pidOf(system, 'mail-send')
     const cpu = (await usageOf(pid)).cpuMs
     context.say(`${mails} mails beside it (${dead.connections} connections wait for a greeting) ...`)
     const beside = await sendFresh(tenant, inboxes, peer, mails)

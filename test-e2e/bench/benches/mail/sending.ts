@@ -8,7 +8,7 @@ import type { Figure } from '../../harness/figures.ts'
 import { inParallel } from '../../harness/in-parallel.ts'
 import { summarize } from '../../harness/statistics.ts'
 import { createInboxes } from '../../load/inboxes.ts'
-import { usageOf } from '../../load/processes.ts'
+import { pidOf, usageOf } from '../../load/processes.ts'
 import { SmtpSink } from '../../load/smtp-sink.ts'
 
 const MAILS = 4_000
@@ -37,8 +37,7 @@ export const sending: Bench = {
     })
     const tenant = await createTenant(system.endpoints)
     const inboxes = await createInboxes(tenant, INBOXES)
-    const { pid } = system.process('mail-send')
-    if (pid === undefined) throw new Error('mail-send does not run')
+    const pid = pidOf(system, 'mail-send')
     context.say('warming up ...')
     await send(tenant, inboxes, sink, 'warm', context.size(MAILS) / 4)
     context.say(`${context.size(MAILS)} mails ...`)

@@ -77,8 +77,8 @@ async function measure(context: BenchContext, served: Served, question: Question
   const { name, operation, query, plain } = question
   const url = `${served.url}${operations[operation].path}?${new URLSearchParams(query)}`
   const caller = callerOf({ organization_id: ORGANIZATION })
-  const forwarded = { service: 'metrics', secret: served.callerKey, operation, caller } as const
-  const round = await measureRound(context, { url, pid: served.pid, forwarded, connections: 1, seconds: SECONDS })
+  const credentials = { service: 'metrics', secret: served.callerKey, operation, caller } as const
+  const round = await measureRound(context, { url, pid: served.pid, credentials, connections: 1, seconds: SECONDS })
   const { p50, p99 } = round
   context.say(`${name}: p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`)
   const reference =

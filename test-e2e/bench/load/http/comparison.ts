@@ -52,7 +52,7 @@ async function alternate(
   connections: number,
 ): Promise<Rounds> {
   const measure = ({ url, pid }: HttpServer) =>
-    measureRound(context, { url, pid, bearer: key, connections, seconds: SECONDS })
+    measureRound(context, { url, pid, credentials: { bearer: key }, connections, seconds: SECONDS })
   const rounds: Rounds = [[], []]
   for (let round = 0; round < ROUNDS; round++) {
     rounds[0].push(await measure(ours))

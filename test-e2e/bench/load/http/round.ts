@@ -6,18 +6,18 @@ import type { BenchContext } from '../../harness/bench.ts'
 import { Program } from '../../programs/program.ts'
 import { usageOf } from '../processes.ts'
 
+/** What the gateway tells a service of a client, in place of its key. */
+interface Forwarded {
+  readonly service: ServiceName
+  readonly secret: string
+  readonly operation: OperationId
+  readonly caller: Caller
+}
+
 /** A GET that is repeated, and the process that answers it. */
 export interface Repeated {
   readonly url: string
-  /** The key of a client. */
-  readonly bearer?: string
-  /** What the gateway tells a service of a client, in place of a key. */
-  readonly forwarded?: {
-    readonly service: ServiceName
-    readonly secret: string
-    readonly operation: OperationId
-    readonly caller: Caller
-  }
+  readonly credentials: { readonly bearer: string } | Forwarded
   /** Of the server. */
   readonly pid: number
   /** Requests at once. */
