@@ -14,7 +14,12 @@ export default {
   dependencyExtractor: '<rootDir>/tools/jest/dependencies.ts',
   // A worker keeps the modules of its files in memory; above this size it is replaced.
   workerIdleMemoryLimit: '1GB',
-  reporters: ['default', '<rootDir>/tools/jest/report.ts', '<rootDir>/test-e2e/stack/reporter.ts'],
+  reporters: [
+    'default',
+    '<rootDir>/tools/jest/report.ts',
+    '<rootDir>/test-e2e/stack/reporter.ts',
+    '<rootDir>/test-e2e/stack/error-reporter.ts',
+  ],
   transform: {},
   modulePathIgnorePatterns: ['<rootDir>/.restante'],
   testTimeout: 30_000,

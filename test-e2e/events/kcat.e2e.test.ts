@@ -1,5 +1,9 @@
 import { topics } from '@restante/contracts/events'
 import { engines, waitFor } from '@restante/testkit'
+import { ClientSecretBasic } from 'openid-client'
+import { CALLBACK, signIn } from '../sign-in/openid-client.ts'
+import { registerApp } from '../support/apps/registration.ts'
+import { newEvent } from '../support/calendars.ts'
 import { mailTo } from '../support/mail.ts'
 import { newDomainName } from '../support/organizations.ts'
 import { describeWith, output } from '../support/programs/programs.ts'
@@ -39,10 +43,15 @@ const SILENT = ['domains.events']
 describeWith({ programs: ['kcat'] }, 'kcat', () => {
   const system = useSystem()
 
-  /** Produces events on each topic: mail in, mail out, a report about sent mail, a draft, an entry of a list and a domain. */
+  /**
+   * Produces events on each topic: mail in, mail out, a report about sent mail, a draft, an entry of a list, a domain, an
+   * event of a calendar, and a sign-in.
+   */
   beforeAll(async () => {
-    const { client } = system.tenant
+    const { client, api } = system.tenant
     const { inboxId } = await client.inboxes.create({})
+    await newEvent(api, inboxId)
+    await newSignIn(inboxId)
     await mailTo(system, inboxId)
     await client.inboxes.lists.create(inboxId, 'receive', 'block', { entry: 'listed.example' })
     await client.inboxes.drafts.create(inboxId, { subject: 'Later' })
@@ -55,6 +64,14 @@ describeWith({ programs: ['kcat'] }, 'kcat', () => {
       raw: deliveryReport({ reporter: system.peer.domain, returnPath: mailFrom, recipient: to, status: '5.1.1' }),
     })
   })
+
+  async function newSignIn(inboxId: string): Promise<void> {
+    const { endpoints, tenant } = system
+    const { appId, clientSecret } = await registerApp(endpoints.operator, { redirect_uris: [CALLBACK] })
+    const authentication = ClientSecretBasic(clientSecret)
+    const app = { issuer: endpoints.signInUrl, clientId: appId, authentication, scope: 'openid' }
+    await signIn({ inboxId, api: tenant.api }, app)
+  }
 
   it.each(SILENT)('shows nothing on %s', async (name) => {
     expect(await read(system.endpoints.topicPrefix + name)).toEqual([])
