@@ -66,15 +66,20 @@ export function describeTools(systemOf: () => System): void {
     const idOf = (index: number) => `<${index}.${inboxId.split('@')[0]}@${peer.domain}>`
     const thread = idOf(0)
     const isInThread = (index: number) => index % 3 === 0 || index === MAILS
+    // Like any mail server, it tries again when it is told to come later.
     const mail = (index: number) =>
-      peer.send({
-        from: senders[index % 2] ?? '',
-        to: inboxId,
-        subject: isInThread(index) ? 'Thread' : `Mail ${index}`,
-        text: `Text ${index}`,
-        messageId: idOf(index),
-        ...(isInThread(index) && index > 0 && { inReplyTo: thread, references: thread }),
-      })
+      waitFor(
+        () =>
+          peer.send({
+            from: senders[index % 2] ?? '',
+            to: inboxId,
+            subject: isInThread(index) ? 'Thread' : `Mail ${index}`,
+            text: `Text ${index}`,
+            messageId: idOf(index),
+            ...(isInThread(index) && index > 0 && { inReplyTo: thread, references: thread }),
+          }),
+        { what: `mail ${index} to be accepted`, timeout: 30_000, interval: 500 },
+      )
     const beginning = await openClient()
     await mail(0)
     const { threadId } = await waitFor(() => tenant.client.inboxes.messages.get(inboxId, thread), {

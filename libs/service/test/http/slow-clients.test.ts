@@ -118,16 +118,19 @@ describe('a response', () => {
   })
 
   it('that is read slowly arrives whole', async () => {
-    const port = await listen({ unreadMs: 500 }, large)
+    const unreadMs = 2_000
+    const port = await listen({ unreadMs }, large)
+    const begun = performance.now()
     const { socket } = open(port, 'GET /large HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
     let read = 0
     socket.on('data', (chunk) => {
       read += chunk.length
       socket.pause()
-      setTimeout(() => socket.resume(), 2)
+      setTimeout(() => socket.resume(), 5)
     })
     await once(socket, 'close')
     expect(read).toBeGreaterThan(LARGE.length)
+    expect(performance.now() - begun).toBeGreaterThan(unreadMs)
   })
 
   it('that is slow to produce does not disconnect the client', async () => {

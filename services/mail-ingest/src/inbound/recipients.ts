@@ -71,7 +71,7 @@ export class RecipientLookup {
     })
   }
 
-  /** @throws UpstreamError when the owner does not answer within 2 s, or the inbox of the operator does not exist. */
+  /** @throws UpstreamError when the owner does not answer within 5 s, or the inbox of the operator does not exist. */
   async find(given: string): Promise<Recipient> {
     const own = this.#addresses.find(given)
     if (own?.kind === 'operator') return this.#operatorUnder(given)

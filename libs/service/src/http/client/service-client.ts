@@ -37,7 +37,8 @@ export class UpstreamRejectedError extends Error {
   }
 }
 
-const DEFAULT_TIMEOUT_MS = 2_000
+/** A service that is overloaded for a moment answers within it; one that hangs holds its callers no longer. */
+const DEFAULT_TIMEOUT_MS = 5_000
 /** Rejections that a retry may avoid: request timeout, too many requests. */
 const NOT_NOW: ReadonlySet<number> = new Set([408, 429])
 
@@ -56,7 +57,7 @@ export class ServiceClient<From extends ServiceName = ServiceName> implements Co
   }
 
   /**
-   * @param timeoutMs for the whole call; default 2 s.
+   * @param timeoutMs for the whole call; default 5 s.
    * @throws UpstreamError when the service cannot be reached, is too slow or too busy, or answers 5xx or no JSON;
    * UpstreamRejectedError on 4xx.
    */
