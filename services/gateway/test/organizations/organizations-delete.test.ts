@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import path from 'node:path'
 import { sql } from '@restante/service/database'
 import { serviceCommand } from '@restante/service/process'
-import { waitFor } from '@restante/testkit'
+import { byLength, waitFor } from '@restante/testkit'
 import { EXIT, execute } from '../../src/admin/program.ts'
 import { resolveRecipients } from '../../src/inboxes/recipients.ts'
 import { storesOf } from '../admin/stores.ts'
@@ -251,14 +251,15 @@ describe('the deletion of an organization whose gateway is killed repeatedly', (
     await gateway.operator.deleteOrganization(id)
 
     const live = async () => (await gateway.db.query(liveInboxes, id))[0]?.count ?? 0
-    const isReached = [
-      async () => (await live()) < 360,
-      async () => (await live()) < 160,
-      async () => (await live()) === 0,
-      async () => ((await gateway.db.query(livePods, id))[0]?.count ?? 0) <= 1,
-      () => gateway.operator.isGone(id),
-    ]
-    for (const reached of isReached) {
+    const isReached = {
+      begun: async () => (await live()) < 360,
+      half: async () => (await live()) < 160,
+      inboxes: async () => (await live()) === 0,
+      pods: async () => ((await gateway.db.query(livePods, id))[0]?.count ?? 0) <= 1,
+      all: () => gateway.operator.isGone(id),
+    }
+    const { begun, half, inboxes, pods: podsToo, all } = isReached
+    for (const reached of byLength({ short: [half, podsToo, all], long: [begun, half, inboxes, podsToo, all] })) {
       const [program, ...args] = serviceCommand(MAIN)
       const child = spawn(program, args, { env: { PATH: process.env['PATH'], ...gateway.env }, stdio: 'ignore' })
       try {
