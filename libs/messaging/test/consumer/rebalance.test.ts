@@ -25,6 +25,14 @@ function slowly(ms: number, by: string): LetterConsumerOptions['handlers'] {
   }
 }
 
+const letters = (count: number) => Array.from({ length: count }, (_, i) => posted(`box-${i % 20}`, i))
+
+async function expectEachOnce(fixture: MessagingFixture, count: number): Promise<void> {
+  await until(async () => (await fixture.effects()).length >= count)
+  const numbers = (await fixture.effects()).map(({ number }) => number).sort((a, b) => a - b)
+  expect(numbers).toEqual(Array.from({ length: count }, (_, i) => i))
+}
+
 describe('a group of consumers', () => {
   let fixture: MessagingFixture
   beforeEach(async () => {
@@ -33,20 +41,12 @@ describe('a group of consumers', () => {
   })
   afterEach(() => fixture.close())
 
-  const letters = (count: number) => Array.from({ length: count }, (_, i) => posted(`box-${i % 20}`, i))
-
-  async function expectEachOnce(count: number): Promise<void> {
-    await until(async () => (await fixture.effects()).length >= count)
-    const numbers = (await fixture.effects()).map(({ number }) => number).sort((a, b) => a - b)
-    expect(numbers).toEqual(Array.from({ length: count }, (_, i) => i))
-  }
-
   it('shares the partitions when a second one joins, loses nothing and applies nothing twice', async () => {
     await fixture.consumer({ handlers: slowly(10, 'first') })
     await fixture.post(...letters(400))
     await until(async () => (await fixture.effects()).length > 20)
     await fixture.consumer({ handlers: slowly(10, 'second'), db: fixture.database() })
-    await expectEachOnce(400)
+    await expectEachOnce(fixture, 400)
     expect(new Set((await fixture.effects()).map(({ text }) => text))).toEqual(new Set(['first', 'second']))
     await until(
       async () => [...(await fixture.committed(GROUP, 'letters')).values()].reduce((a, b) => a + b, 0) === 400,
@@ -60,7 +60,7 @@ describe('a group of consumers', () => {
     const second = await fixture.consumer({ handlers: slowly(15, 'second'), db: fixture.database() })
     await until(async () => (await fixture.effects()).length > 100)
     await second.stop()
-    await expectEachOnce(200)
+    await expectEachOnce(fixture, 200)
     const byKey = Map.groupBy(await fixture.effects(), ({ key }) => key)
     for (const effects of byKey.values()) {
       const numbers = effects.map(({ number }) => number)
@@ -99,37 +99,8 @@ describe('a group of consumers', () => {
     })
     expect(done).toBeLessThan(20)
     open()
-    await expectEachOnce(20)
+    await expectEachOnce(fixture, 20)
     await until(async () => [...(await fixture.committed(GROUP, 'letters')).values()].reduce((a, b) => a + b, 0) === 20)
-  })
-
-  it('hands the work of a process killed between effect and commit to another, which recognises it by its mark', async () => {
-    await fixture.post(posted('box', 0))
-    const script = path.join(import.meta.dirname, 'crashing-consumer.ts')
-    const child = spawn(process.execPath, [script, fixture.databaseUrl, fixture.prefix], { stdio: 'inherit' })
-    const [, signal] = await once(child, 'exit')
-    expect(signal).toBe('SIGKILL')
-    expect([...(await fixture.committed(GROUP, 'letters')).values()].every((offset) => offset <= 0)).toBe(true)
-    await fixture.consumer({ handlers: slowly(1, 'survivor') })
-    await fixture.post(posted('box', 1))
-    await expectEachOnce(2)
-    expect((await fixture.effects()).map(({ text }) => text)).toEqual(['by the process that died', 'survivor'])
-  })
-
-  it('stops at once while its group still waits for a member that died', async () => {
-    await fixture.post(posted('box', 0))
-    const script = path.join(import.meta.dirname, 'crashing-consumer.ts')
-    await once(spawn(process.execPath, [script, fixture.databaseUrl, fixture.prefix], { stdio: 'inherit' }), 'exit')
-    const { kafka, db } = fixture
-    const joining = new Consumer({ kafka, db, service: 'mail-ingest', topic: letterTopic, handlers: {} })
-    await joining.start()
-    await expect(joining.working()).rejects.toThrow('has not joined')
-    // The dead member's session lasts 6 s; a stop that waited for it would not end before.
-    const stoppedFirst = await Promise.race([
-      joining.stop().then(() => true),
-      once(AbortSignal.timeout(4_000), 'abort').then(() => false),
-    ])
-    expect(stoppedFirst).toBe(true)
   })
 
   it('waits for a topic that does not exist yet', async () => {
@@ -146,5 +117,40 @@ describe('a group of consumers', () => {
         () => false,
       ),
     )
+  })
+})
+
+describe('when a process was killed between effect and commit', () => {
+  let fixture: MessagingFixture
+  beforeAll(async () => {
+    fixture = await MessagingFixture.open()
+    await fixture.relay()
+    await fixture.post(posted('box', 0))
+    const script = path.join(import.meta.dirname, 'crashing-consumer.ts')
+    const child = spawn(process.execPath, [script, fixture.databaseUrl, fixture.prefix], { stdio: 'inherit' })
+    const [, signal] = await once(child, 'exit')
+    expect(signal).toBe('SIGKILL')
+  }, 60_000)
+  afterAll(() => fixture.close())
+
+  it('a consumer stops at once while its group still waits for the dead member', async () => {
+    const { kafka, db } = fixture
+    const joining = new Consumer({ kafka, db, service: 'mail-ingest', topic: letterTopic, handlers: {} })
+    await joining.start()
+    await expect(joining.working()).rejects.toThrow('has not joined')
+    // The dead member's session lasts 6 s; a stop that waited for it would not end before.
+    const stoppedFirst = await Promise.race([
+      joining.stop().then(() => true),
+      once(AbortSignal.timeout(4_000), 'abort').then(() => false),
+    ])
+    expect(stoppedFirst).toBe(true)
+  })
+
+  it('its work is handed to another, which recognises it by its mark', async () => {
+    expect([...(await fixture.committed(GROUP, 'letters')).values()].every((offset) => offset <= 0)).toBe(true)
+    await fixture.consumer({ handlers: slowly(1, 'survivor') })
+    await fixture.post(posted('box', 1))
+    await expectEachOnce(fixture, 2)
+    expect((await fixture.effects()).map(({ text }) => text)).toEqual(['by the process that died', 'survivor'])
   })
 })

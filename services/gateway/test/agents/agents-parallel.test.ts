@@ -22,8 +22,10 @@ const makeDue = sql<never>("update timers set due_at = now() where kind = 'code-
 const timersOf = sql<{ id: string }, [codeId: string]>("select id from timers where kind = 'code-mail' and key = $1")
 const noPatience = sql<never>("set local lock_timeout = '500ms'")
 
-/** Many concurrent requests, on as many connections as they need. */
-const CROWD = byLength({ short: 80, long: 200 })
+/** Many concurrent requests, on as many connections as they need: more than the 50 provisional keys of one human. */
+const CROWD = byLength({ short: 56, long: 200 })
+/** Wrong codes around a right one: more than the ten that are counted. */
+const WRONG = byLength({ short: 24, long: 60 })
 
 describe('concurrent sign-ups', () => {
   let gateway: TestGateway
@@ -119,8 +121,8 @@ describe('concurrent sign-ups', () => {
     expect((await gateway.as(key).post('/v0/agent/verify', { otp_code: code })).body['code']).toBe('limit_exceeded')
   })
 
-  it.each([0, 5, 15, 60])(
-    'admits a right code among 60 wrong ones, or none, when it is sent as number %i',
+  it.each([0, 5, 15, WRONG])(
+    `admits a right code among ${WRONG} wrong ones, or none, when it is sent as number %i`,
     async (turn) => {
       const { username, human } = fresh()
       const { body } = await gateway.as().post('/v0/agent/sign-up', { username, human_email: human })
@@ -129,7 +131,7 @@ describe('concurrent sign-ups', () => {
       const answers = await crowd((number) => {
         const otp_code = number === turn ? code : wrongFor(code)
         return door(number)(key).post('/v0/agent/verify', { otp_code })
-      }, 61)
+      }, WRONG + 1)
       const counts = statuses(answers)
       const admitted = answers[turn]?.status === 200
       const wrong = counts[400] ?? 0
@@ -137,7 +139,7 @@ describe('concurrent sign-ups', () => {
       expect(counts).toEqual({
         ...(admitted ? { 200: 1 } : {}),
         ...(wrong === 0 ? {} : { 400: wrong }),
-        403: 61 - wrong - (admitted ? 1 : 0),
+        403: WRONG + 1 - wrong - (admitted ? 1 : 0),
       })
       expect(wrong).toBeLessThan(admitted ? 10 : 11)
       if (!admitted) expect(wrong).toBe(10)

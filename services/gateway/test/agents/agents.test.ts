@@ -1,5 +1,5 @@
 import { sql } from '@restante/service/database'
-import { countRows, waitFor } from '@restante/testkit'
+import { byLength, countRows, waitFor } from '@restante/testkit'
 import { callerOf, type SystemMail } from '../fake-upstreams.ts'
 import { type Api, CALLER_KEY, startGateway, type TestGateway } from '../gateway.ts'
 
@@ -28,6 +28,9 @@ const breakKeys = sql<never>(`
 create or replace function fail() returns trigger language plpgsql as $$ begin raise exception 'broken for a test'; end $$`)
 const installBreak = sql<never>('create trigger broken before insert on verification_codes execute function fail()')
 const removeBreak = sql<never>('drop trigger broken on verification_codes')
+
+/** Calls at the same time; many more are in `agents-parallel.test.ts`. */
+const CROWD = byLength({ short: 12, long: 40 })
 
 let serial = 0
 function fresh(): { username: string; human: string } {
@@ -228,9 +231,9 @@ describe('agents', () => {
         expect((await first.api.get('/v0/auth/me')).status).toBe(401)
       })
 
-      it('leaves one organization and one key of 40 parallel calls with one human', async () => {
+      it(`leaves one organization and one key of ${CROWD} parallel calls with one human`, async () => {
         const { username, human } = fresh()
-        const answers = await Promise.all(Array.from({ length: 40 }, () => signUp({ username, human_email: human })))
+        const answers = await Promise.all(Array.from({ length: CROWD }, () => signUp({ username, human_email: human })))
         expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
         expect(new Set(answers.map(({ id }) => id)).size).toBe(1)
         const alive = await Promise.all(answers.map(({ api }) => api.get('/v0/auth/me')))
@@ -359,7 +362,9 @@ describe('agents', () => {
       const { api } = await signUp({ username, human_email: human })
       const code = await codeOf(human)
       const answers = await Promise.all(
-        Array.from({ length: 30 }, () => api.post('/v0/agent/verify', { otp_code: wrongFor(code) })),
+        Array.from({ length: byLength({ short: 15, long: 30 }) }, () =>
+          api.post('/v0/agent/verify', { otp_code: wrongFor(code) }),
+        ),
       )
       const wrong = answers.filter(({ status }) => status === 400)
       expect(wrong).toHaveLength(10)

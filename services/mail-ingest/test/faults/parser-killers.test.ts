@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 import { sql } from '@restante/service/database'
-import { countRows, freePort, queryRows, sendMail, waitFor } from '@restante/testkit'
+import { byLength, countRows, freePort, queryRows, sendMail, waitFor } from '@restante/testkit'
 import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
 import { pathOf, receiveMail } from '../mailbox-fixture.ts'
 
@@ -100,7 +100,10 @@ describe('a mail that kills the process', () => {
   it('is stored unparsed after the process died three times, because attempts are counted before they start', async () => {
     const inbox = await fixture.inbox()
     const id = await send(fixture, inbox, 'deadly')
-    for (const attempts of [1, 2, 3]) {
+    // In the short form the first death is one that happened before: the row is as that process left it.
+    const counted = byLength({ short: 1, long: 0 })
+    await queryRows(fixture.db, 'update inbound set attempts = $1', counted)
+    for (const attempts of [1, 2, 3].slice(counted)) {
       pipeline = await startPipeline()
       await waitFor(async () => (await countRows(fixture.db, 'inbound where attempts = $1', attempts)) === 1, {
         what: `attempt ${attempts}`,

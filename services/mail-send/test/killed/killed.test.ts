@@ -4,8 +4,8 @@ import { byLength, countRows, queryRows, waitFor } from '@restante/testkit'
 import { type Fixture, inboxCaller, startWorld } from '../support/fixture.ts'
 import { KillableService } from '../support/killable.ts'
 
-const SENDS = byLength({ short: 60, long: 500 })
-const KILLS = byLength({ short: 2, long: 4 })
+const SENDS = byLength({ short: 40, long: 500 })
+const KILLS = byLength({ short: 1, long: 4 })
 /** Sends that wait for their answers at the same time. */
 const SENDERS = 2
 /** In the short form the leases of a killed process end with it; in the long one, after their time. */

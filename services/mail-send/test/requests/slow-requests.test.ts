@@ -14,6 +14,8 @@ const countSends = sql<{ count: number }, [organizationId: string]>(
   'select count(*)::int as count from sends where organization_id = $1',
 )
 
+type SendingCaller = ReturnType<typeof inboxCaller>
+
 const confirmed: Confirm = async ({ caller }) => ({ status: 'confirmed', caller })
 const CHANGES: [title: string, confirm: Confirm, answer: object][] = [
   [
@@ -40,13 +42,11 @@ const CHANGES: [title: string, confirm: Confirm, answer: object][] = [
 describe('a slow send', () => {
   let fixture: Fixture
   let files: Server
-  let fetched: ServerResponse | undefined
+  const fetched = new Map<string, ServerResponse>()
 
   beforeAll(async () => {
     fixture = await startWorld({ ATTACHMENT_TIMEOUT: '5s' })
-    files = createServer((_request, response) => {
-      fetched = response
-    })
+    files = createServer((request, response) => void fetched.set(request.url ?? '', response))
     await new Promise<void>((resolve) => files.listen(0, '127.0.0.1', resolve))
   }, 60_000)
   afterAll(async () => {
@@ -55,12 +55,20 @@ describe('a slow send', () => {
   }, 30_000)
   beforeEach(() => {
     fixture.peers.calls.length = 0
-    fetched = undefined
   })
 
   const someone = () => `ann-${randomUUID().slice(0, 8)}@outside.example`
   const answerWith = (confirm: Confirm) => {
     fixture.peers.answers = { 'mail-ingest.placeSent': async () => ({}), 'gateway.confirmCaller': confirm }
+  }
+  /** Sends for each change, all at the same time, because each waits until its caller is out of date. */
+  async function sendForEach(send: (caller: SendingCaller, at: number) => Promise<object>) {
+    const callers = CHANGES.map(() => inboxCaller())
+    answerWith(async (request) => {
+      const at = callers.findIndex(({ organization_id }) => organization_id === request.caller.organization_id)
+      return CHANGES[at]?.[1](request) ?? 500
+    })
+    return Promise.all(callers.map(async (caller, at) => ({ caller, answer: await send(caller, at) })))
   }
   const sendsOf = async ({ organization_id }: { organization_id: string }) =>
     (await fixture.db.query(countSends, organization_id))[0]?.count
@@ -72,14 +80,21 @@ describe('a slow send', () => {
       { to: someone(), text: 'late' },
     )
 
+  async function expectRefused(sent: { caller: SendingCaller; answer: object } | undefined, answer: object) {
+    expect(sent?.answer).toMatchObject(answer)
+    expect(sent && (await sendsOf(sent.caller))).toBe(0)
+  }
+
   describe('with a slow body', () => {
-    it.each(CHANGES)('is answered %s', async (_title, confirm, answer) => {
-      answerWith(confirm)
-      const caller = inboxCaller()
-      const finish = await begin(caller)
-      expect(await finish()).toMatchObject(answer)
-      expect(await sendsOf(caller)).toBe(0)
+    let sent: Awaited<ReturnType<typeof sendForEach>>
+    beforeAll(async () => {
+      sent = await sendForEach(async (caller) => (await begin(caller))())
     })
+
+    it.each(CHANGES.map(([title, , answer], at) => ({ title, answer, at })))(
+      'is answered $title',
+      async ({ answer, at }) => expectRefused(sent[at], answer),
+    )
 
     it('is accepted when nothing has changed', async () => {
       answerWith(confirmed)
@@ -100,20 +115,25 @@ describe('a slow send', () => {
   })
 
   describe('with a slow attachment', () => {
-    it.each(CHANGES)('is answered %s', async (_title, confirm, answer) => {
-      answerWith(confirm)
-      const caller = inboxCaller()
+    let sent: Awaited<ReturnType<typeof sendForEach>>
+    beforeAll(async () => {
       const { port } = files.address() as AddressInfo
-      const attachments = [{ url: `http://127.0.0.1:${port}/file` }]
-      const body = { to: someone(), text: 'late', attachments }
-      const began = performance.now()
-      const answered = fixture.call('messages.send', caller, { path: '/messages/send', body })
-      const file = await waitFor(() => fetched, { what: 'the request for the file' })
-      await waitFor(() => performance.now() - began > 1_200, { what: 'the caller to be out of date' })
-      file.end('content')
-      expect(await answered).toMatchObject(answer)
-      expect(await sendsOf(caller)).toBe(0)
+      sent = await sendForEach(async (caller, at) => {
+        const attachments = [{ url: `http://127.0.0.1:${port}/file-${at}` }]
+        const body = { to: someone(), text: 'late', attachments }
+        const began = performance.now()
+        const answered = fixture.call('messages.send', caller, { path: '/messages/send', body })
+        const file = await waitFor(() => fetched.get(`/file-${at}`), { what: 'the request for the file' })
+        await waitFor(() => performance.now() - began > 1_200, { what: 'the caller to be out of date' })
+        file.end('content')
+        return answered
+      })
     })
+
+    it.each(CHANGES.map(([title, , answer], at) => ({ title, answer, at })))(
+      'is answered $title',
+      async ({ answer, at }) => expectRefused(sent[at], answer),
+    )
   })
 
   it('does not ask the gateway when it is fast', async () => {

@@ -20,11 +20,14 @@ import { type Asked, Recount } from './recount.ts'
 
 const MAIN = path.resolve(import.meta.dirname, '../../src/main.ts')
 const [HOUR, DAY] = [3_600_000, 86_400_000]
-const EVENTS = byLength({ short: 4_000, long: 100_000 })
-const QUESTIONS = byLength({ short: 40, long: 200 })
+const EVENTS = byLength({ short: 2_000, long: 100_000 })
+const QUESTIONS = byLength({ short: 24, long: 200 })
 const DAYS = 20
-/** How often a replica is killed, every second time while it rebuilds; its partitions rest until the brokers miss it. */
-const KILLS = byLength({ short: 2, long: 4 })
+/**
+ * How often a replica is killed, the first time while it rebuilds, as every second time; its partitions rest until the
+ * brokers miss it.
+ */
+const KILLS = byLength({ short: 1, long: 4 })
 /** The topics hold records of these last days, which a rebuild counts again. What happened before them was published late. */
 const HELD_DAYS = 5
 /** Records that are published at once. */
@@ -53,7 +56,7 @@ async function play(seed: number): Promise<number> {
     await metrics.publish(...delivered.slice(chunk * CHUNK, (chunk + 1) * CHUNK))
     await metrics.settler.settle()
     if (chunk === 0 || chunk % between !== 0) continue
-    if (chunk % (2 * between) === 0) {
+    if (chunk % (2 * between) === between) {
       // A rebuild finds again what is lost, so an answer that is right afterwards is one of the rebuild.
       await loseOrganizations(metrics.db, dayOf(Date.now()) - HELD_DAYS + 1)
       await beginRebuild(metrics, replica.url)

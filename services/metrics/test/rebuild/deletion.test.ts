@@ -139,36 +139,58 @@ const KEPT = {
   messages: [0, 2, 2, 2],
 }
 
-describe.each(['before', 'after'] as const)('a rebuild beside a deletion that is purged %s its switch', (order) => {
-  it.each(['inbox', 'pod', 'organization'] as const)(
-    'counts what is left above a deleted %s, and nothing of it',
-    async (kind) => {
-      const organizationId = randomUUID()
-      const [scope, kept] = [0, 1].map(() => inboxScope({ organizationId, podId: randomUUID() }))
-      if (scope === undefined || kept === undefined) throw new Error('there are two')
-      await metrics.count(...before(scope), ...before(kept))
-      await lose(organizationId, kept.podId, kept.inboxUid)
-      const finish = await beginRebuild()
-      await metrics.count(...during(scope), ...during(kept))
-      expect(await rowsOf([scope.inboxUid])).toBeGreaterThan(0)
+/** Two inboxes of an organization: the first one is deleted, alone, with its pod, or with the organization. */
+interface Case {
+  readonly kind: Kind
+  readonly organizationId: string
+  readonly scope: InboxScope
+  readonly kept: InboxScope
+}
 
-      const deletions = deletionsOf(kind, scope)
-      const purge = order === 'after' ? await postponePurge(deletions.map(({ deletion }) => deletion)) : purged
-      await metrics.count(...deletions.map(({ event }) => event))
-      if (order === 'before') await purge()
-      await metrics.count(...late(scope))
-      await finish()
-      await purge()
-      await purged()
+function caseOf(kind: Kind): Case {
+  const organizationId = randomUUID()
+  const inbox = () => inboxScope({ organizationId, podId: randomUUID() })
+  return { kind, organizationId, scope: inbox(), kept: inbox() }
+}
 
-      const gone = { inbox: [scope.inboxUid], pod: [scope.inboxUid, scope.podId], organization: [] }
-      expect(await rowsOf(gone[kind])).toBe(0)
-      if (kind === 'organization')
-        return expect(await rowsOf([scope, kept].flatMap((of) => [organizationId, of.podId, of.inboxUid]))).toBe(0)
-      expect(await answers(scope, 'organization')).toEqual(BOTH)
-      expect(await answers(kept, 'inbox')).toEqual(KEPT)
-      if (kind === 'inbox') expect(await answers(scope, 'pod')).toEqual(DELETED)
-    },
-    60_000,
-  )
+describe.each(['before', 'after'] as const)('a rebuild beside deletions that are purged %s its switch', (order) => {
+  const cases = { inbox: caseOf('inbox'), pod: caseOf('pod'), organization: caseOf('organization') }
+
+  beforeAll(async () => {
+    const all = Object.values(cases)
+    await metrics.count(...all.flatMap(({ scope, kept }) => [...before(scope), ...before(kept)]))
+    await lose(...all.flatMap(({ organizationId, kept }) => [organizationId, kept.podId, kept.inboxUid]))
+    const finish = await beginRebuild()
+    await metrics.count(...all.flatMap(({ scope, kept }) => [...during(scope), ...during(kept)]))
+    for (const { scope } of all) expect(await rowsOf([scope.inboxUid])).toBeGreaterThan(0)
+
+    const deletions = all.flatMap(({ kind, scope }) => deletionsOf(kind, scope))
+    const purge = order === 'after' ? await postponePurge(deletions.map(({ deletion }) => deletion)) : purged
+    await metrics.count(...deletions.map(({ event }) => event))
+    if (order === 'before') await purge()
+    await metrics.count(...all.flatMap(({ scope }) => late(scope)))
+    await finish()
+    await purge()
+    await purged()
+  }, 120_000)
+
+  it('counts what is left above a deleted inbox, and nothing of it', async () => {
+    const { scope, kept } = cases.inbox
+    expect(await rowsOf([scope.inboxUid])).toBe(0)
+    expect(await answers(scope, 'organization')).toEqual(BOTH)
+    expect(await answers(kept, 'inbox')).toEqual(KEPT)
+    expect(await answers(scope, 'pod')).toEqual(DELETED)
+  })
+
+  it('counts what is left above a deleted pod, and nothing of it', async () => {
+    const { scope, kept } = cases.pod
+    expect(await rowsOf([scope.inboxUid, scope.podId])).toBe(0)
+    expect(await answers(scope, 'organization')).toEqual(BOTH)
+    expect(await answers(kept, 'inbox')).toEqual(KEPT)
+  })
+
+  it('counts nothing of a deleted organization', async () => {
+    const { organizationId, scope, kept } = cases.organization
+    expect(await rowsOf([scope, kept].flatMap((of) => [organizationId, of.podId, of.inboxUid]))).toBe(0)
+  })
 })

@@ -1,11 +1,11 @@
-import { countRows, queryRows, waitFor } from '@restante/testkit'
+import { byLength, countRows, queryRows, waitFor } from '@restante/testkit'
 import { totalsBefore } from '../../src/series/read.ts'
 import { DAY_MS, type Scope } from '../../src/series/series.ts'
 import { MetricsStack, type Replica } from '../owners/stack.ts'
 import { misplacedRuns } from '../support/runs.ts'
 import { type Happened, History } from './history.ts'
 
-const EVENTS = 3_000
+const EVENTS = byLength({ short: 1_500, long: 3_000 })
 /** Part of the events is older than the first day that is rebuilt. */
 const DAYS = 3
 
@@ -93,7 +93,8 @@ describe('a rebuild', () => {
     const { started } = await first.call('metrics.startRebuild', { operator: 'ada' })
     expect(started).toBe(true)
     const during = history.make(EVENTS / 3, DAYS)
-    const pieces = Array.from({ length: 10 }, (_, index) => during.slice(index * 100, index * 100 + 100))
+    const size = during.length / 10
+    const pieces = Array.from({ length: 10 }, (_, index) => during.slice(index * size, index * size + size))
     const publishing = (async () => {
       for (const piece of pieces) await stack.publish(disturbed(piece))
     })()

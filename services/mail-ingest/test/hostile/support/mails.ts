@@ -1,3 +1,5 @@
+import { byLength } from '@restante/testkit'
+
 /** Mails that want too much of whoever reads them. Lines end with CR LF, as SMTP demands; dots are not stuffed. */
 export interface HostileMail {
   readonly what: string
@@ -5,6 +7,8 @@ export interface HostileMail {
 }
 
 const MB = 1024 * 1024
+/** The unit of what is long for its own sake. In the short form one mail alone is as large as a mail may be. */
+const MUCH = byLength({ short: MB / 4, long: MB })
 const HEAD = 'From: Eve <eve@evil.test>\r\nTo: Ada <ada@mail.test>\r\nMIME-Version: 1.0\r\n'
 const MIXED = 'Content-Type: multipart/mixed; boundary=b\r\n\r\n'
 
@@ -15,10 +19,10 @@ const times = (count: number, line: (index: number) => string): string =>
 
 export const HOSTILE_MAILS: readonly HostileMail[] = [
   mail('an endless header', () => `${HEAD}${times(200_000, (i) => `X-${i}: y\r\n`)}Subject: late\r\n\r\nx\r\n`),
-  mail('one endless header line', () => `${HEAD}Subject: ${filled('s', 5 * MB)}\r\n\r\nx\r\n`),
-  mail('one endless folded header', () => `${HEAD}Subject: ${filled('word\r\n ', 2 * MB)}\r\n\r\nx\r\n`),
-  mail('one endless line', () => `${HEAD}\r\n${filled('x', 20 * MB)}\r\n`),
-  mail('endless empty lines', () => `${HEAD}\r\n${filled('\r\n', 10 * MB)}x\r\n`),
+  mail('one endless header line', () => `${HEAD}Subject: ${filled('s', 5 * MUCH)}\r\n\r\nx\r\n`),
+  mail('one endless folded header', () => `${HEAD}Subject: ${filled('word\r\n ', 2 * MUCH)}\r\n\r\nx\r\n`),
+  mail('one endless line', () => `${HEAD}\r\n${filled('x', 20 * MUCH)}\r\n`),
+  mail('endless empty lines', () => `${HEAD}\r\n${filled('\r\n', 10 * MUCH)}x\r\n`),
   mail('10,000 parts', () => {
     const parts = times(
       10_000,
@@ -40,20 +44,20 @@ export const HOSTILE_MAILS: readonly HostileMail[] = [
   }),
   mail(
     'base64 of nothing but padding',
-    () => `${HEAD}Content-Transfer-Encoding: base64\r\n\r\n${filled('A===\r\n', 4 * MB)}`,
+    () => `${HEAD}Content-Transfer-Encoding: base64\r\n\r\n${filled('A===\r\n', 4 * MUCH)}`,
   ),
   mail(
     'base64 that is padded after every character',
-    () => `${HEAD}Content-Transfer-Encoding: base64\r\n\r\n${filled('A=A=A=\r\n', 38 * MB)}`,
+    () => `${HEAD}Content-Transfer-Encoding: base64\r\n\r\n${filled('A=A=A=\r\n', 38 * MUCH)}`,
   ),
   mail(
-    'ten megabytes of UTF-7',
-    () => `${HEAD}Content-Type: text/plain; charset=utf-7\r\n\r\n${filled('+AGE-+AGE-\r\n', 10 * MB)}`,
+    'UTF-7 that never ends',
+    () => `${HEAD}Content-Type: text/plain; charset=utf-7\r\n\r\n${filled('+AGE-+AGE-\r\n', 10 * MUCH)}`,
   ),
-  mail('delimiters that never end', () => `${HEAD}${MIXED}--b\r\n\r\nx\r\n${filled('--b--\r\n--bx\r\n', 20 * MB)}`),
+  mail('delimiters that never end', () => `${HEAD}${MIXED}--b\r\n\r\nx\r\n${filled('--b--\r\n--bx\r\n', 20 * MUCH)}`),
   mail('long headers in every part', () => {
     const names = (index: number): string => `Content-Type: a/b; ${filled(`n${index}*1=x; `, 40_000)}\r\n`
-    return `${HEAD}${MIXED}${times(400, (index) => `--b\r\n${names(index)}\r\nx\r\n`)}--b--\r\n`
+    return `${HEAD}${MIXED}${times(byLength({ short: 100, long: 400 }), (index) => `--b\r\n${names(index)}\r\nx\r\n`)}--b--\r\n`
   }),
   mail(
     'a megabyte of line breaks in html',
@@ -71,7 +75,7 @@ export const HOSTILE_MAILS: readonly HostileMail[] = [
   mail('an author of brackets', () => `From: ${filled('(<"', 100_000)}\r\nTo: ${filled('(<"', 100_000)}\r\n\r\nx\r\n`),
   mail(
     'quoted-printable blanks',
-    () => `${HEAD}Content-Transfer-Encoding: quoted-printable\r\n\r\n${filled(`${' '.repeat(900)}=\r\n`, 2 * MB)}`,
+    () => `${HEAD}Content-Transfer-Encoding: quoted-printable\r\n\r\n${filled(`${' '.repeat(900)}=\r\n`, 2 * MUCH)}`,
   ),
   mail('broken encodings', () => {
     const part = (type: string, encoding: string, body: string) =>
@@ -127,7 +131,7 @@ export const HOSTILE_MAILS: readonly HostileMail[] = [
   mail(
     'a thousand signatures',
     () =>
-      `${times(1_000, (i) => `DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed; d=x${i}.test; s=s; h=from; l=${i}; bh=AAAA; b=AAAA\r\n`)}${HEAD}\r\n${filled('x\r\n', 5 * MB)}`,
+      `${times(1_000, (i) => `DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed; d=x${i}.test; s=s; h=from; l=${i}; bh=AAAA; b=AAAA\r\n`)}${HEAD}\r\n${filled('x\r\n', 5 * MUCH)}`,
   ),
   mail(
     'a signature of blanks',

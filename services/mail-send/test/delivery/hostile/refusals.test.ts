@@ -15,10 +15,10 @@ const DETAILS: Readonly<Record<number, number>> = { 0: 0, 1: 10, 2: 4, 3: 6, 4: 
 const SUBJECTS = Object.keys(DETAILS).map(Number)
 const everyCodeOf = (subject: number) =>
   Array.from({ length: (DETAILS[subject] ?? 0) + 1 }, (_, at) => `${subject}.${at}`)
-/** The short run has those that have a rule of their own, and two of the others of each subject. */
+/** The short run has those that have a rule of their own, and one of the others of each subject. */
 const codesOf = (subject: number) => {
   const all = everyCodeOf(subject)
-  return byLength({ short: all.filter((code, at) => at < 2 || OF_THEIR_OWN.includes(code)), long: all })
+  return byLength({ short: all.filter((code, at) => at === 0 || OF_THEIR_OWN.includes(code)), long: all })
 }
 
 const NO_EMAIL = ['1.1', '1.2', '1.3', '1.6', '1.10']
