@@ -1,11 +1,12 @@
+import { describeWith } from '@restante/testkit'
 import { describeFlush } from './flush.ts'
-import { describeFaults, INSTALLATION_TIMEOUT, Installation } from './harness/installation.ts'
+import { INSTALLATION_TIMEOUT, Installation, MISSING_ENGINES } from './harness/installation.ts'
 import { describeFollowers, describeKills } from './kill.ts'
 import { describeOutages } from './outages.ts'
 import { describeSignIn } from './sign-in.ts'
 
 /** One installation suffers one fault after another, as in production. Each test counts everything since the start. */
-describeFaults('an installation', () => {
+describeWith({ programs: [], missing: MISSING_ENGINES }, 'an installation', () => {
   let installation: Installation
   beforeAll(async () => {
     installation = await Installation.start({ name: 'faults' })
