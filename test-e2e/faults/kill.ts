@@ -7,7 +7,7 @@ import type { Installation } from './harness/installation.ts'
 import { shuffled } from './shuffled.ts'
 
 /** Mail that arrives while parts are killed. In the short form it is enough to last until the last of them. */
-const MAILS = byLength({ short: 140, long: 2_000 })
+const MAILS = byLength({ short: 100, long: 2_000 })
 const RATE = byLength({ short: 4, long: 50 })
 /** Mail that arrives between two faults, or after them, per second. */
 const BURST = byLength({ short: 20, long: 50 })
@@ -15,6 +15,8 @@ const BURST = byLength({ short: 20, long: 50 })
 const KILLS = byLength({ short: 2, long: 8 })
 const SEED = 20_261_121
 
+/** How many services are killed at a time. */
+const AT_ONCE = byLength({ short: 2, long: 1 })
 /** What is killed, in an order that is the same in every run. The outages of the short form have killed each engine. */
 const VICTIMS = shuffled([...SERVICES, ...byLength<readonly EngineName[]>({ short: [], long: engineNames })], SEED)
 
@@ -29,13 +31,17 @@ export function describeKills(installationOf: () => Installation): void {
     sending.catch(() => undefined)
     const agent = installation.startAgent()
     const share = MAILS / (VICTIMS.length + 1)
-    for (const [index, victim] of VICTIMS.entries()) {
-      await waitFor(() => source.accepted.length >= before + share * (index + 1), {
-        what: `mail to flow before ${victim} is killed`,
+    for (let killed = 0; killed < VICTIMS.length; killed += AT_ONCE) {
+      const victims = VICTIMS.slice(killed, killed + AT_ONCE)
+      await waitFor(() => source.accepted.length >= before + share * (killed + 1), {
+        what: `mail to flow before ${victims.join(' and ')} is killed`,
         timeout: 90_000,
       })
-      if (isService(victim)) await installation.killService(victim)
-      else await installation.outage(victim, 0)
+      await Promise.all(
+        victims.map((victim) =>
+          isService(victim) ? installation.killService(victim) : installation.outage(victim, 0),
+        ),
+      )
     }
     await sending
     await waitFor(() => agent.replies.length > VICTIMS.length, {

@@ -3,6 +3,7 @@ import { byLength, SmtpSession, waitFor } from '@restante/testkit'
 import type { Correspondent } from './harness/correspondent.ts'
 import { storedIn } from './harness/counts.ts'
 import type { Installation } from './harness/installation.ts'
+import { bothInAuditLog, signInTwice } from './sign-in.ts'
 
 /** Longer than clients and pools wait for a connection. */
 const OUTAGE_MS = byLength({ short: 6_000, long: 60_000 })
@@ -10,7 +11,7 @@ const RATE = 5
 const DURING = (RATE * OUTAGE_MS) / 1_000
 const TEST_TIMEOUT = 240_000
 
-/** The promises of an installation while one engine is down. */
+/** The promises of an installation while an engine is down. */
 export function describeOutages(installationOf: () => Installation): void {
   let installation: Installation
   let agent: Correspondent
@@ -54,15 +55,17 @@ export function describeOutages(installationOf: () => Installation): void {
   )
 
   it(
-    'accepts mail and requests without Kafka, and catches up by itself',
+    'accepts mail and requests without Kafka, signs inboxes in without Redis too, and catches up by itself',
     async () => {
       const { source, stream } = installation
       const { connections } = stream
       await installation.engines.kill('kafka')
       await source.send(DURING, RATE)
       await expectNobodyNotices()
-      await installation.engines.restart('kafka')
+      await signInTwice(installation, () => installation.engines.kill('redis'))
+      for (const name of ['redis', 'kafka'] as const) await installation.engines.restart(name)
       await installation.expectEverything()
+      await bothInAuditLog(installation)
       // The stream stayed open, so it misses nothing.
       const events = () => installation.eventsOnStream()
       await waitFor(() => source.accepted.every(({ id }) => events().has(id)), {
