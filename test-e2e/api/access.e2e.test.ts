@@ -17,6 +17,7 @@ import { rightCall } from '../support/calls/right-calls.ts'
 import {
   type AgentCredential,
   createAgentOrganization,
+  createEmptyOrganization,
   createOrganization,
   type Names,
   pathTo,
@@ -120,7 +121,8 @@ describe('the running system answers as the route table says', () => {
   ): Promise<TestOrganization> {
     const agent = agentOf(credential)
     const { endsOrganization, endsAgent } = rightCall(operation)
-    if (agent === undefined) return endsOrganization && code === undefined ? createOrganization(system) : shared.tenant
+    if (agent === undefined)
+      return endsOrganization && code === undefined ? createEmptyOrganization(system) : shared.tenant
     return (endsOrganization || endsAgent) && code === undefined
       ? createAgentOrganization(system, agent)
       : shared[agent]

@@ -8,6 +8,7 @@ import { rightCall } from '../support/calls/right-calls.ts'
 import {
   type AgentCredential,
   createAgentOrganization,
+  createEmptyOrganization,
   createOrganization,
   type Names,
   pathTo,
@@ -120,7 +121,7 @@ describe('tools answer each kind of key as the route table says', () => {
       const usesUp = code === undefined && (rightCall(operation).endsOrganization || rightCall(operation).endsAgent)
       return usesUp ? createAgentOrganization(system, credential) : shared[credential]
     }
-    return rightCall(operation).endsOrganization && code === undefined ? createOrganization(system) : shared.tenant
+    return rightCall(operation).endsOrganization && code === undefined ? createEmptyOrganization(system) : shared.tenant
   }
 
   async function namesFor(organization: TestOrganization, operation: OperationDefinition, code: string | undefined) {
