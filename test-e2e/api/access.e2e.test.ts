@@ -12,10 +12,12 @@ import {
 import type { Tier } from '@restante/contracts/vocabulary'
 import { HandshakeRefusedError, StreamClient } from '@restante/testkit'
 import { type Answer, Api } from '../support/api.ts'
+import { type Question, questionsAbout } from '../support/calls/questions.ts'
 import { rightCall } from '../support/calls/right-calls.ts'
 import {
   type AgentCredential,
   createAgentOrganization,
+  createEmptyOrganization,
   createOrganization,
   type Names,
   pathTo,
@@ -27,12 +29,7 @@ import { useSystem } from '../support/suite.ts'
 const routes = Object.values<OperationDefinition>(operations).flatMap((operation) =>
   pathsOf(operation).map(({ tier, path }) => ({ name: `${operation.method} ${path}`, operation, prefix: tier })),
 )
-
-/** A kind of credential, with the permission of the operation or without it. */
-interface Question {
-  readonly credential: Credential
-  readonly permitted: boolean
-}
+const credentials = Object.keys(CREDENTIALS).filter(isCredential)
 
 /** The response in the terms of the table. `wrong` is anything that no response may contain or lack. */
 interface Observed {
@@ -42,21 +39,13 @@ interface Observed {
   readonly wrong: readonly string[]
 }
 
-const questions: readonly Question[] = Object.keys(CREDENTIALS)
-  .filter(isCredential)
-  .flatMap((credential) => {
-    // An unverified agent has one unrestricted key, and cannot create a restricted one.
-    const whole = credential === 'none' || agentOf(credential) !== undefined
-    return [{ credential, permitted: true }, ...(whole ? [] : [{ credential, permitted: false }])]
-  })
-
 /** Permissions that no public key can have (identity 3.3). */
 const BEARER_ONLY: Permission = 'account_update'
 /** Not JSON: a service that reads it answers 400. */
 const BROKEN_BODY = '{"half": '
 /** What the edge looks up; services look up everything else after they have read the body. */
 const AT_EDGE = new Set(['Pod', 'Inbox'])
-const EVERYTHING: Question = { credential: 'organization', permitted: true }
+const EVERYTHING: Question = { credential: 'organization', permitted: true, unrestricted: true }
 
 describe('the running system answers as the route table says', () => {
   const system = useSystem()
@@ -72,9 +61,9 @@ describe('the running system answers as the route table says', () => {
     otherInbox = (await system.tenant.client.inboxes.create({})).inboxId
   }, 60_000)
 
-  it.each(routes)('$name', async ({ operation, prefix }) => {
+  it.each(routes.map((route, turn) => ({ ...route, turn })))('$name', async ({ operation, prefix, turn }) => {
     const rows = await Promise.all(
-      questions.map(async (question) => {
+      questionsAbout(operation, turn, credentials).map(async (question) => {
         const { credential, permitted } = question
         const expected = accessOf(operation, prefix, credential, permitted)
         const organization = await organizationFor(operation, question, expected)
@@ -131,9 +120,12 @@ describe('the running system answers as the route table says', () => {
     { code }: Access,
   ): Promise<TestOrganization> {
     const agent = agentOf(credential)
-    const { endsOrganization, fresh } = rightCall(operation)
-    if (agent === undefined) return endsOrganization && code === undefined ? createOrganization(system) : shared.tenant
-    return (endsOrganization || fresh) && code === undefined ? createAgentOrganization(system, agent) : shared[agent]
+    const { endsOrganization, endsAgent } = rightCall(operation)
+    if (agent === undefined)
+      return endsOrganization && code === undefined ? createEmptyOrganization(system) : shared.tenant
+    return (endsOrganization || endsAgent) && code === undefined
+      ? createAgentOrganization(system, agent)
+      : shared[agent]
   }
 
   async function namesFor(
@@ -151,11 +143,12 @@ describe('the running system answers as the route table says', () => {
     organization: TestOrganization,
     operation: OperationDefinition,
     prefix: Tier,
-    { credential, permitted }: Question,
+    question: Question,
     named: Names,
     broken?: string,
   ): Promise<Observed> {
-    const asking = await asker(organization, credential, grantFor(operation, credential, permitted))
+    const { credential } = question
+    const asking = await asker(organization, credential, grantFor(operation, question))
     if (operation.response === UPGRADE) return { status: await handshake(await asking.handshake()), wrong: [] }
     const { body, query = '' } = rightCall(operation)
     const path = `${pathTo(operation, prefix, named)}${query}`
@@ -212,12 +205,12 @@ function agentOf(credential: Credential): AgentCredential | undefined {
   return credential === 'unverified organization' || credential === 'provisional key' ? credential : undefined
 }
 
-/** "With the permission" means with no other, unless the request needs one; "without it" means with all others. */
+/** "With the permission" means with no other, unless the request needs one or all are wanted; "without it", with all others. */
 function grantFor(
   operation: OperationDefinition,
-  credential: Credential,
-  permitted: boolean,
+  { credential, permitted, unrestricted = false }: Question,
 ): PermissionGrant | undefined {
+  if (unrestricted) return undefined
   const permission = demandedPermission(operation, credential)
   if (!isPermission(permission)) return permitted ? undefined : {}
   const grantable = PERMISSIONS.filter((name) => credential !== 'public key' || name !== BEARER_ONLY)

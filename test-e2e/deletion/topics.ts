@@ -16,14 +16,13 @@ export async function replayEverything(endpoints: Endpoints): Promise<number> {
   await forgetMarks(endpoints)
   const producer = kafka.producer()
   await producer.connect()
-  let count = 0
   try {
-    for (const { name } of Object.values(topics)) count += await replay(kafka, producer, name)
+    const counts = await Promise.all(Object.values(topics).map(({ name }) => replay(kafka, producer, name)))
+    await consumed(kafka)
+    return counts.reduce((sum, count) => sum + count, 0)
   } finally {
     await producer.disconnect()
   }
-  await consumed(kafka)
-  return count
 }
 
 async function replay(kafka: Kafka, producer: ReturnType<Kafka['producer']>, name: string): Promise<number> {

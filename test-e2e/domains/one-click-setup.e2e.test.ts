@@ -42,7 +42,7 @@ const TEMPLATE: ConnectTemplate = {
 describeWith({ programs: ['chromium'] }, 'the setup of a domain by one click at its DNS provider', () => {
   const zone = new DnsZone().rule(outsideNames)
   const provider = new DomainConnectProvider(HOST)
-  const system = useOwnSystem('one-click', environment)
+  const system = useOwnSystem('one-click', environment, ['gateway', 'domains-dns'])
   let chromium: Awaited<ReturnType<typeof openBrowser>>
 
   async function environment() {

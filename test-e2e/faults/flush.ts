@@ -1,9 +1,9 @@
-import { waitFor } from '@restante/testkit'
+import { byLength, waitFor } from '@restante/testkit'
 import { Redis } from 'ioredis'
 import { letTimePass } from '../support/time.ts'
 import type { Installation } from './harness/installation.ts'
 
-const MAILS = 60
+const MAILS = byLength({ short: 30, long: 60 })
 const RATE = 50
 
 /** The promises of an installation whose Redis is flushed. */

@@ -1,4 +1,4 @@
-import { byLength, type StreamClient, waitFor } from '@restante/testkit'
+import { type StreamClient, waitFor } from '@restante/testkit'
 import { atRate } from '../support/open-loop.ts'
 import { openStream } from '../support/streams.ts'
 import type { Installation } from './harness/installation.ts'
@@ -7,7 +7,7 @@ const STREAMS = 60
 /** Requests per second, reads and writes, answered by the gateway itself and by the services behind it. */
 const RATE = 40
 /** Less than the 30 s of production, to keep the test short. */
-export const GRACE_MS = byLength({ short: 15_000, long: 20_000 })
+export const GRACE_MS = 20_000
 /** The time over which a gateway with this grace period spreads its closes; the rest is for running requests. */
 const WINDOW_MS = GRACE_MS - 9_000
 /** Close code of a stream whose client should reconnect (events 6.7). */

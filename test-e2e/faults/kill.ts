@@ -1,19 +1,24 @@
 import { SERVICES, type ServiceName } from '@restante/contracts/vocabulary'
-import { engineNames } from '@restante/local/engines/engine.ts'
+import { type EngineName, engineNames } from '@restante/local/engines/engine.ts'
 import { byLength, waitFor } from '@restante/testkit'
 import { eventsIn } from './harness/counts.ts'
 import { Poller, ResumingStream } from './harness/following.ts'
 import type { Installation } from './harness/installation.ts'
 import { shuffled } from './shuffled.ts'
 
-const MAILS = byLength({ short: 450, long: 2_000 })
-const RATE = 50
-/** How often the stream service is killed in front of each client that follows it. */
+/** Mail that arrives while parts are killed. In the short form it is enough to last until the last of them. */
+const MAILS = byLength({ short: 100, long: 2_000 })
+const RATE = byLength({ short: 4, long: 50 })
+/** Mail that arrives between two faults, or after them, per second. */
+const BURST = byLength({ short: 20, long: 50 })
+/** How often the stream service is killed in front of the clients that follow it. */
 const KILLS = byLength({ short: 2, long: 8 })
 const SEED = 20_261_121
 
-/** Everything that can be killed, in an order that is the same in every run. */
-const VICTIMS = shuffled([...SERVICES, ...engineNames], SEED)
+/** How many services are killed at a time. */
+const AT_ONCE = byLength({ short: 2, long: 1 })
+/** What is killed, in an order that is the same in every run. The outages of the short form have killed each engine. */
+const VICTIMS = shuffled([...SERVICES, ...byLength<readonly EngineName[]>({ short: [], long: engineNames })], SEED)
 
 /** The promises of an installation whose parts are killed one after another while mail arrives. */
 export function describeKills(installationOf: () => Installation): void {
@@ -26,13 +31,17 @@ export function describeKills(installationOf: () => Installation): void {
     sending.catch(() => undefined)
     const agent = installation.startAgent()
     const share = MAILS / (VICTIMS.length + 1)
-    for (const [index, victim] of VICTIMS.entries()) {
-      await waitFor(() => source.accepted.length >= before + share * (index + 1), {
-        what: `mail to flow before ${victim} is killed`,
+    for (let killed = 0; killed < VICTIMS.length; killed += AT_ONCE) {
+      const victims = VICTIMS.slice(killed, killed + AT_ONCE)
+      await waitFor(() => source.accepted.length >= before + share * (killed + 1), {
+        what: `mail to flow before ${victims.join(' and ')} is killed`,
         timeout: 90_000,
       })
-      if (isService(victim)) await installation.killService(victim)
-      else await installation.outage(victim, 0)
+      await Promise.all(
+        victims.map((victim) =>
+          isService(victim) ? installation.killService(victim) : installation.outage(victim, 0),
+        ),
+      )
     }
     await sending
     await waitFor(() => agent.replies.length > VICTIMS.length, {
@@ -48,8 +57,8 @@ export function describeKills(installationOf: () => Installation): void {
     const { source, stream } = installation
     await waitFor(() => stream.subscribed, { what: 'the stream to be back', timeout: 30_000 })
     expect(stream.connections).toBeGreaterThan(1)
-    await source.send(100, RATE)
-    const late = source.accepted.slice(-100).map(({ id }) => id)
+    await source.send(2 * BURST, BURST)
+    const late = source.accepted.slice(-2 * BURST).map(({ id }) => id)
     await waitFor(() => late.every((id) => installation.eventsOnStream().has(id)), {
       what: 'every event of the last mails',
       timeout: 30_000,
@@ -63,27 +72,23 @@ export function describeKills(installationOf: () => Installation): void {
 
 /** Clients that continue from cursors, while the owner of the log is killed under load. */
 export function describeFollowers(installationOf: () => Installation): void {
-  it.each([
-    ['resumes its stream', ResumingStream],
-    ['polls', Poller],
-  ])(
-    'gives a client that %s every event, each once, while websocket-fanout is killed again and again',
-    async (_what, Client) => {
-      const { source, system, tenant } = installationOf()
-      const client = new Client(system.endpoints, tenant.key).start()
-      await waitFor(() => client.follows, { what: 'the first cursor', timeout: 30_000 })
-      const before = source.accepted.length
-      const sending = source.send(KILLS * RATE * 2, RATE)
-      sending.catch(() => undefined)
-      for (let kill = 1; kill <= KILLS; kill++) {
-        await waitFor(() => source.accepted.length >= before + kill * RATE, { what: 'mail to flow', timeout: 60_000 })
-        await installationOf().killService('websocket-fanout')
-      }
-      await sending
-      const sent = source.accepted.slice(before).map(({ id }) => id)
+  it('gives clients that resume their stream or poll every event, each once, while websocket-fanout is killed again and again', async () => {
+    const { source, system, tenant } = installationOf()
+    const clients = [ResumingStream, Poller].map((Client) => new Client(system.endpoints, tenant.key).start())
+    await waitFor(() => clients.every(({ follows }) => follows), { what: 'the first cursors', timeout: 30_000 })
+    const before = source.accepted.length
+    const sending = source.send(KILLS * BURST * 2, BURST)
+    sending.catch(() => undefined)
+    for (let kill = 1; kill <= KILLS; kill++) {
+      await waitFor(() => source.accepted.length >= before + kill * BURST, { what: 'mail to flow', timeout: 60_000 })
+      await installationOf().killService('websocket-fanout')
+    }
+    await sending
+    const sent = source.accepted.slice(before).map(({ id }) => id)
+    for (const client of clients) {
       const seen = () => eventsIn(client.events)
       await waitFor(() => sent.every((id) => seen().has(id)), {
-        what: 'every event',
+        what: `every event at the ${client.constructor.name}`,
         timeout: 60_000,
         interval: 200,
       })
@@ -91,9 +96,8 @@ export function describeFollowers(installationOf: () => Installation): void {
       const ids = client.events.map((event) => 'event_id' in event && event.event_id)
       expect(new Set(ids).size).toBe(ids.length)
       expect(client.breaks).toBeGreaterThan(0)
-    },
-    180_000,
-  )
+    }
+  }, 180_000)
 }
 
 function isService(name: string): name is ServiceName {

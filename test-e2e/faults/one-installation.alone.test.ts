@@ -1,11 +1,11 @@
+import { describeWith } from '@restante/testkit'
 import { describeFlush } from './flush.ts'
-import { describeFaults, INSTALLATION_TIMEOUT, Installation } from './harness/installation.ts'
+import { INSTALLATION_TIMEOUT, Installation, MISSING_ENGINES } from './harness/installation.ts'
 import { describeFollowers, describeKills } from './kill.ts'
 import { describeOutages } from './outages.ts'
-import { describeSignIn } from './sign-in.ts'
 
 /** One installation suffers one fault after another, as in production. Each test counts everything since the start. */
-describeFaults('an installation', () => {
+describeWith({ programs: [], missing: MISSING_ENGINES }, 'an installation', () => {
   let installation: Installation
   beforeAll(async () => {
     installation = await Installation.start({ name: 'faults' })
@@ -13,8 +13,7 @@ describeFaults('an installation', () => {
   afterAll(() => installation?.stop(), INSTALLATION_TIMEOUT)
   const started = () => installation
 
-  describe('of which one engine is down for a while', () => describeOutages(started))
-  describe('of which two engines are down', () => describeSignIn(started))
+  describe('of which an engine is down for a while', () => describeOutages(started))
   describe('whose Redis is flushed', () => describeFlush(started))
   describe('whose stream service is killed', () => describeFollowers(started))
   describe('of which one part after another is killed while mail arrives', () => describeKills(started))

@@ -1,10 +1,10 @@
 import { SERVICES } from '@restante/contracts/vocabulary'
-import { byLength, waitFor } from '@restante/testkit'
+import { waitFor } from '@restante/testkit'
 import type { Installation } from './harness/installation.ts'
 
 const RATE = 20
 /** In each round one process of each service is restarted. */
-const ROUNDS = byLength({ short: 1, long: 2 })
+const ROUNDS = 2
 const AGENTS = 3
 /** Close code of a stream whose client should reconnect (events 6.7). */
 const RESTART = 1012

@@ -1,10 +1,13 @@
+import { describeAtFullLength } from '@restante/testkit'
 import { describeGatewayRestarts, GRACE_MS } from './gateways.ts'
-import { describeFaults, INSTALLATION_TIMEOUT, Installation } from './harness/installation.ts'
+import { INSTALLATION_TIMEOUT, Installation, MISSING_ENGINES } from './harness/installation.ts'
 import { describeReplicaRestarts } from './replicas.ts'
 
+const NEEDS = { programs: ['haproxy'], missing: MISSING_ENGINES }
 const environment = { SHUTDOWN_GRACE: `${GRACE_MS / 1_000}s` }
 
-describeFaults('an installation with two processes of each service behind HAProxy', () => {
+/** Each process drains for its full time, one after another, which takes minutes and both cores. */
+describeAtFullLength(NEEDS, 'an installation with two processes of each service behind HAProxy', () => {
   let installation: Installation
   beforeAll(async () => {
     installation = await Installation.start({ name: 'replicas', replicas: 2, environment })
@@ -14,4 +17,4 @@ describeFaults('an installation with two processes of each service behind HAProx
 
   describeGatewayRestarts(started)
   describeReplicaRestarts(started)
-}, ['haproxy'])
+})

@@ -3,10 +3,12 @@ import { type OperationDefinition, operations } from '@restante/contracts/operat
 import { accessOf, type Credential } from '@restante/contracts/testing'
 import { z } from 'zod'
 import { Api } from '../support/api.ts'
+import { type Question, questionsAbout } from '../support/calls/questions.ts'
 import { rightCall } from '../support/calls/right-calls.ts'
 import {
   type AgentCredential,
   createAgentOrganization,
+  createEmptyOrganization,
   createOrganization,
   type Names,
   pathTo,
@@ -18,18 +20,10 @@ import { sendMessage } from './client.ts'
 
 const ALL = [...PUBLIC_TOOLS.map(([name]) => name), ...FURTHER_TOOLS]
 
-/** Kinds of bearer key, each with the permission of a tool's operation or without it. */
-const QUESTIONS: readonly (readonly [Credential, boolean])[] = [
-  ['organization', true],
-  ['organization', false],
-  ['pod', true],
-  ['pod', false],
-  ['inbox', true],
-  ['inbox', false],
-  ['foreign pod', true],
-  ['foreign inbox', true],
-  ['foreign organization', true],
-  ['unverified organization', true],
+/** Kinds of bearer key. */
+const KINDS: readonly Credential[] = [
+  ...(['organization', 'pod', 'inbox', 'foreign organization', 'foreign pod', 'foreign inbox'] as const),
+  'unverified organization',
 ]
 
 const listed = z.object({ result: z.object({ tools: z.array(z.object({ name: z.string() })) }) })
@@ -75,10 +69,12 @@ describe('tools answer each kind of key as the route table says', () => {
 
   it.each(Object.entries(TOOL_CALLS))('%s', async (name, tool) => {
     const operation: OperationDefinition = operations[tool.operation]
-    for (const [credential, permitted] of QUESTIONS) {
+    const turn = ALL.indexOf(name)
+    const asking = questionsAbout(operation, turn, KINDS).map(async (question) => {
+      const { credential, permitted } = question
       const expected = accessOf(operation, tool.prefix, credential, permitted)
       const organization = await organizationFor(operation, credential, expected.code)
-      const key = await organization.keyOf(credential, grantFor(operation, credential, permitted))
+      const key = await organization.keyOf(credential, grantFor(operation, question))
       if (key === undefined) throw new Error(`there is no key of the kind ${credential}`)
       const isListed = (await seenBy(key)).includes(name)
       const names = await namesFor(organization, operation, expected.code)
@@ -91,7 +87,8 @@ describe('tools answer each kind of key as the route table says', () => {
         code: expected.code,
       })
       if (isError) expect(document).toEqual(await answerOfApi(key, tool, organization, names))
-    }
+    })
+    await Promise.all(asking)
   })
 
   it('and a provisional key, which may do nothing but be verified, is refused at the endpoint', async () => {
@@ -121,10 +118,10 @@ describe('tools answer each kind of key as the route table says', () => {
 
   async function organizationFor(operation: OperationDefinition, credential: Credential, code: string | undefined) {
     if (credential === 'unverified organization') {
-      const usesUp = code === undefined && (rightCall(operation).endsOrganization || rightCall(operation).fresh)
+      const usesUp = code === undefined && (rightCall(operation).endsOrganization || rightCall(operation).endsAgent)
       return usesUp ? createAgentOrganization(system, credential) : shared[credential]
     }
-    return rightCall(operation).endsOrganization && code === undefined ? createOrganization(system) : shared.tenant
+    return rightCall(operation).endsOrganization && code === undefined ? createEmptyOrganization(system) : shared.tenant
   }
 
   async function namesFor(organization: TestOrganization, operation: OperationDefinition, code: string | undefined) {
@@ -134,13 +131,12 @@ describe('tools answer each kind of key as the route table says', () => {
   }
 })
 
-/** With the permission means with no other; without it, with all others. */
+/** With the permission means with no other, unless all are wanted; without it, with all others. */
 function grantFor(
   { permission }: OperationDefinition,
-  credential: Credential,
-  permitted: boolean,
+  { credential, permitted, unrestricted = false }: Question,
 ): PermissionGrant | undefined {
-  if (credential === 'unverified organization') return undefined
+  if (unrestricted || credential === 'unverified organization') return undefined
   if (!isPermission(permission)) return permitted ? undefined : {}
   return Object.fromEntries(PERMISSIONS.map((name) => [name, (name === permission) === permitted]))
 }

@@ -1,13 +1,16 @@
-import { waitFor } from '@restante/testkit'
+import { byLength, waitFor } from '@restante/testkit'
 import type { System } from '../stack/system.ts'
 import { type OutsidePeer, openPeer } from '../support/peers.ts'
 import { createTenant, newUsername, type Tenant } from '../support/tenants.ts'
 import { openToolClient, type ToolClient } from './client.ts'
 
 const CALLS = 30
-const MAILS = 50
+const MAILS = byLength({ short: 26, long: 50 })
 /** After so many mails a service is killed, or restarted, while the clients wait. */
-const FAULTS = { mcp: 10, 'websocket-fanout': 22, gateway: 34 } as const
+const FAULTS = byLength({
+  short: { mcp: 5, 'websocket-fanout': 11, gateway: 17 },
+  long: { mcp: 10, 'websocket-fanout': 22, gateway: 34 },
+})
 /** Every so many mails one is deleted as soon as it has come. */
 const DELETED_EVERY = 7
 

@@ -13,7 +13,7 @@ const ANSWERED_WITHIN_MS = 1_000
 const FILES = 200
 /** Files that a client downloads at a time. */
 const AT_ONCE = 10
-const MESSAGES = byLength({ short: 5_000, long: 20_000 })
+const MESSAGES = byLength({ short: 2_000, long: 20_000 })
 const TIMEOUT_MS = 180_000
 
 /** The largest things that a mailbox holds: read, listed, downloaded and deleted. */

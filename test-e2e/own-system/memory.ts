@@ -23,9 +23,22 @@ const FETCHES = byLength({ short: 3, long: 6 })
 /** The memory of idle services, before the first request. */
 export function describeMemoryAtRest(systemOf: () => System): void {
   it(`is at most ${MOST_AT_REST_MB} MB at rest`, async () => {
-    const resident = [...(await usageOfAll(systemOf()))].map(([name, usage]) => [name, Math.round(usage.residentMb)])
-    expect(resident.filter(([, megabytes]) => Number(megabytes) > MOST_AT_REST_MB)).toEqual([])
-  })
+    const system = systemOf()
+    async function above() {
+      const usage = [...(await usageOfAll(system))]
+      const resident = usage.map(([name, { residentMb }]) => [name, Math.round(residentMb)] as const)
+      return resident.filter(([, megabytes]) => megabytes > MOST_AT_REST_MB)
+    }
+    // Only the first start of a service after a change has the compiler in memory. Images contain what it has compiled.
+    const first = await above()
+    for (const [name] of first) {
+      const process = system.process(name)
+      await process.stop()
+      process.start()
+      await process.ready()
+    }
+    expect(first.length > 0 ? await above() : first).toEqual([])
+  }, 60_000)
 }
 
 /** The memory of services under load. The mails are large, so suites that search the system run earlier. */

@@ -1,10 +1,4 @@
-import { execFile } from 'node:child_process'
 import { rm } from 'node:fs/promises'
-import path from 'node:path'
-import { promisify } from 'node:util'
-import { SERVICES, type ServiceName } from '@restante/contracts/vocabulary'
-import { root } from '@restante/local/settings.ts'
-import { serviceCommand } from '@restante/service/process'
 import { describeTools } from '../mcp/faults.ts'
 import { START_TIMEOUT } from '../stack/connect.ts'
 import { currentRun } from '../stack/run.ts'
@@ -23,7 +17,6 @@ const environment = { RETRY_FOR: '1h' }
 describe('a system of its own', () => {
   let system: System
   beforeAll(async () => {
-    await Promise.all(SERVICES.map(compile))
     system = await System.start(state, { environment })
   }, START_TIMEOUT)
   afterAll(async () => {
@@ -40,10 +33,3 @@ describe('a system of its own', () => {
   describe('a service that is killed in the middle of its work', () => describeRestart(started))
   describe('a client of the tools', () => describeTools(started))
 })
-
-/** Loads a service without running it, as its image does, because only a first start has the compiler in memory. */
-async function compile(service: ServiceName): Promise<void> {
-  const load = ['--input-type=module', '--eval', 'await import(process.argv[1])']
-  const [program, ...args] = serviceCommand(path.join(root, 'services', service, 'src/main.ts'), load)
-  await promisify(execFile)(program, args)
-}

@@ -8,7 +8,7 @@ import { signInWithoutBrowser } from './browserless.ts'
 import { CALLBACK, signIn } from './openid-client.ts'
 
 describeWith({ programs: ['python3'], missing: missingPython() }, 'apps that use', () => {
-  const system = useOwnSystem('relying-parties', async () => ({ OPEN_CLIENTS: 'true' }))
+  const system = useOwnSystem('relying-parties', async () => ({ OPEN_CLIENTS: 'true' }), ['gateway', 'apps-signin'])
   const signInAs = async (clientId: string, authentication: openid.ClientAuth, scope: string) => {
     const agent = await newAgent(system, 'Procurement')
     const issuer = system.endpoints.signInUrl

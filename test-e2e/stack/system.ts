@@ -18,6 +18,8 @@ import { present, type Sources } from './sources.ts'
 export interface SystemOptions {
   /** Default: resources of its own on the engines of all tests. */
   readonly resources?: Resources
+  /** The services that run, for a test that asks nothing of the others. Default: all of the release. */
+  readonly services?: readonly ServiceName[]
   /** Processes of each service. Several are behind a load balancer. Default 1. */
   readonly replicas?: number
   /** Whether a process that dies is restarted. */
@@ -73,12 +75,15 @@ export class System {
       new DnsZone().rule(outsideNames).start(),
       options.resources ?? sharedResources(),
     ])
-    const environments = await environmentsOf(settings, resources, zone, options.environment)
+    const { services = SERVICES } = options
+    // Of some services the gateway is ready without the others.
+    const alone = services.length < SERVICES.length && { READY_INCLUDES_UPSTREAMS: 'false' }
+    const environments = await environmentsOf(settings, resources, zone, { ...alone, ...options.environment })
     const metricsPorts = options.metrics
       ? await Promise.all(SERVICES.flatMap(() => listening.map(() => freePort())))
       : []
     const processes = byService((name) =>
-      listening.map(
+      (services.includes(name) ? listening : []).map(
         (own, replica) =>
           new ServiceProcess({
             name,

@@ -43,26 +43,14 @@ export interface TestOrganization {
 
 /** Uses the operator's organization of the suite, with an inbox in a pod that is not the default one. */
 export async function createOrganization(suite: Suite): Promise<TestOrganization> {
-  const { endpoints, tenant, peer } = suite
-  const [{ podId }, { podId: otherPod }, stranger] = await Promise.all([
-    tenant.client.pods.create({}),
-    tenant.client.pods.create({}),
-    createTenant(endpoints),
-  ])
-  const [{ inboxId }, neighbour, { domainId }] = await Promise.all([
-    tenant.client.pods.inboxes.create(podId, {}),
-    tenant.client.pods.inboxes.create(podId, {}),
-    tenant.client.pods.domains.create(podId, { domain: newDomainName() }),
-  ])
+  const { endpoints, tenant } = suite
+  const empty = await createEmptyOrganization(suite)
+  const { pod_id: podId = '', inbox_id: inboxId = '' } = empty.named
+  const { domainId } = await tenant.client.pods.domains.create(podId, { domain: newDomainName() })
   const { apiKeyId } = await tenant.client.inboxes.apiKeys.create(inboxId, {})
   const signedIn = await signedInAt(endpoints, inboxId)
-  const remember = remembering<SignedApi>()
   return {
-    owner: tenant.api,
-    client: tenant.client,
-    peer,
-    human: peer.address(),
-    isAgent: false,
+    ...empty,
     beginSignIn: () => newWaitingSignIn(endpoints, signedIn.app_id),
     named: {
       ...signedIn,
@@ -72,6 +60,32 @@ export async function createOrganization(suite: Suite): Promise<TestOrganization
       domain_id: domainId,
       api_key_id: apiKeyId,
     },
+  }
+}
+
+/** The same with nothing in the inbox, for a request that deletes the inbox, its pod, or what it creates itself. */
+export async function createEmptyOrganization(suite: Suite): Promise<TestOrganization> {
+  const { endpoints, tenant, peer } = suite
+  const [{ podId }, { podId: otherPod }, stranger] = await Promise.all([
+    tenant.client.pods.create({}),
+    tenant.client.pods.create({}),
+    createTenant(endpoints),
+  ])
+  const [{ inboxId }, neighbour] = await Promise.all([
+    tenant.client.pods.inboxes.create(podId, {}),
+    tenant.client.pods.inboxes.create(podId, {}),
+  ])
+  const remember = remembering<SignedApi>()
+  return {
+    owner: tenant.api,
+    client: tenant.client,
+    peer,
+    human: peer.address(),
+    isAgent: false,
+    beginSignIn: async () => {
+      throw new Error('its inbox has signed in nowhere')
+    },
+    named: { pod_id: podId, inbox_id: inboxId },
     keyOf: keyMaker({
       organization: [tenant.api, '/v0'],
       pod: [tenant.api, `/v0/pods/${podId}`],

@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises'
+import { SERVICES, type ServiceName } from '@restante/contracts/vocabulary'
 import { connectSystem, START_TIMEOUT } from '../stack/connect.ts'
 import type { Endpoints } from '../stack/endpoints.ts'
 import { currentRun } from '../stack/run.ts'
@@ -25,12 +26,17 @@ export function useSystem(): Suite {
 /**
  * Starts a system for a test file whose variables would change what other files see.
  * @param name of its folder. @param environment of every service, known once tests begin.
+ * @param services that the file needs. Each takes seconds of processor time to start. Default: all.
  */
-export function useOwnSystem(name: string, environment: () => Promise<Readonly<Record<string, string>>>): Suite {
+export function useOwnSystem(
+  name: string,
+  environment: () => Promise<Readonly<Record<string, string>>>,
+  services: readonly ServiceName[] = SERVICES,
+): Suite {
   return useSuite(async (cleanUp) => {
     const state = `${currentRun().folder}-${name}`
     cleanUp({ stop: () => rm(state, { recursive: true, force: true }) })
-    return cleanUp(await System.start(state, { environment: await environment() })).endpoints
+    return cleanUp(await System.start(state, { environment: await environment(), services })).endpoints
   })
 }
 

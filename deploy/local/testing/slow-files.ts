@@ -19,10 +19,6 @@ export const SLOW_FILES: ReadonlyMap<string, string> = new Map([
   ],
   ['test-e2e/faults/one-installation.alone.test.ts', 'starts engines and a system, and waits out three outages'],
   [
-    'test-e2e/faults/two-replicas.alone.test.ts',
-    'starts two processes of each service and drains each for its full time',
-  ],
-  [
     'services/metrics/test/history/history.test.ts',
     'kills processes, and waits until their partitions and the lease of a rebuild belong to another',
   ],

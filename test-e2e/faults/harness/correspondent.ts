@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { byLength } from '@restante/testkit'
 import type { Answer } from '../../support/api.ts'
 import type { Tenant } from '../../support/tenants.ts'
 
@@ -10,7 +11,7 @@ export interface Reply {
   readonly text: string
 }
 
-const PAUSE_MS = 500
+const PAUSE_MS = byLength({ short: 1_000, long: 500 })
 const RETRY_MS = 400
 const ATTEMPT_MS = 10_000
 

@@ -9,7 +9,6 @@ import { currentRun } from '../../stack/run.ts'
 import { present, type Sources } from '../../stack/sources.ts'
 import { System } from '../../stack/system.ts'
 import { type OutsidePeer, openPeer } from '../../support/peers.ts'
-import { describeWith } from '../../support/programs/programs.ts'
 import { createTenant, type Tenant } from '../../support/tenants.ts'
 import type { Correspondent } from './correspondent.ts'
 import { deadLetters, type EventIds, eventsIn, publishedIn } from './counts.ts'
@@ -213,9 +212,5 @@ function agree(some: ReadonlySet<string>, others: ReadonlySet<string> = new Set(
 /** Engines and services of its own, with the time that they need to start. */
 export const INSTALLATION_TIMEOUT = START_TIMEOUT
 
-const engines = await canRun(engineNames)
-
 /** Tests that kill engines need them as processes of this machine. */
-export function describeFaults(name: string, tests: () => void, programs: readonly string[] = []): void {
-  describeWith({ programs, missing: engines ? [] : ['native engines'] }, name, tests)
-}
+export const MISSING_ENGINES: readonly string[] = (await canRun(engineNames)) ? [] : ['native engines']

@@ -6,11 +6,12 @@ import { bring, type Engine, type EngineName, engineNames } from '@restante/loca
 import { engineUrls, native, removeEngineData } from '@restante/local/engines/engines.ts'
 import { ensurePrograms } from '@restante/local/engines/packages.ts'
 import { listens } from '@restante/local/processes.ts'
-import { readSettings, type Settings } from '@restante/local/settings.ts'
+import { readSettings, root, type Settings } from '@restante/local/settings.ts'
+import { migrate } from '@restante/service/database'
 import { freePort, waitFor } from '@restante/testkit'
 import { byStoringService } from '../../stack/by-service.ts'
 import type { Resources } from '../../stack/resources.ts'
-import type { Sources } from '../../stack/sources.ts'
+import { present, type Sources } from '../../stack/sources.ts'
 
 /** PostgreSQL, Redis and Kafka of one test file, which may kill them. */
 export class OwnEngines {
@@ -42,7 +43,7 @@ export class OwnEngines {
     try {
       await Promise.all(engineNames.map((name) => bring(engines.#engines[name])))
       await createDatabases(urls.DATABASE_URL, STORING_SERVICES)
-      await sources.prepare(resources)
+      await prepare(sources, resources)
     } catch (error) {
       await engines.stop()
       throw error
@@ -75,6 +76,15 @@ export class OwnEngines {
     await removeEngineData(this.#settings)
     await rm(this.#settings.state, { recursive: true, force: true })
   }
+}
+
+/** Does what precedes the start of services. The migrations of this release run here: a program for each takes seconds. */
+async function prepare(sources: Sources, resources: Resources): Promise<void> {
+  if (sources !== present) return sources.prepare(resources)
+  const migrations = STORING_SERVICES.map((name) =>
+    migrate({ url: resources.databases[name], folder: path.join(root, 'services', name) }),
+  )
+  await Promise.all([sources.ensureTopics(resources), ...migrations])
 }
 
 async function settingsOf(state: string): Promise<Settings> {

@@ -16,13 +16,15 @@ clamd.conduct = (stream) =>
   stream.includes(ENCODED.slice(0, 60)) ? { answer: 'stream: Eicar-Signature FOUND' } : { answer: 'stream: OK' }
 
 describe('what the operator demands of sent mail', () => {
-  const system = useOwnSystem('operator-rules', async () => ({
+  const environment = async () => ({
     CLAMD_URL: (await clamd.start()).url,
     SHARED_DOMAINS: SECOND,
     NEW_RECIPIENT_RAMP: '2/1h,4/1d',
     REPUTATION_MINIMUM: '10',
     REPUTATION_EVERY: '200ms',
-  }))
+  })
+  const services = ['gateway', 'mail-ingest', 'mail-send', 'domains-dns', 'websocket-fanout'] as const
+  const system = useOwnSystem('operator-rules', environment, services)
   afterAll(() => clamd.stop())
 
   const someone = (prefix?: string) => system.peer.address(newUsername(prefix))

@@ -16,6 +16,8 @@ export interface RightCall {
    * True: the operation ends its organization, so each request that should succeed needs an organization of its own.
    */
   readonly endsOrganization?: true
+  /** True: the organization of an agent has just one of what this request uses up, and `fresh` creates no other. */
+  readonly endsAgent?: true
   /** Permissions that it needs besides that of the operation. */
   readonly also?: readonly Permission[]
 }
@@ -26,7 +28,7 @@ const CALLS: Readonly<Record<string, RightCall>> = {
   'agent.verify': { endsOrganization: true, body: async (organization) => ({ otp_code: await codeOf(organization) }) },
   'agent.human': { body: ({ human }) => ({ human_email: human }) },
   'apiKeys.update': { body: () => ({ name: 'Renamed' }) },
-  'apiKeys.delete': { fresh: newKey },
+  'apiKeys.delete': { fresh: newKey, endsAgent: true },
   'publicKeys.create': { body: () => ({ public_key: newPublicJwk() }) },
   'publicKeys.update': { body: () => ({ name: 'Renamed' }), fresh: newPublicKey },
   'publicKeys.delete': { fresh: newPublicKey },
