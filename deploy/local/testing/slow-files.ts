@@ -85,7 +85,7 @@ export const SLOW_FILES: ReadonlyMap<string, string> = new Map([
   ],
   ['services/gateway/test/organizations/admin.test.ts', "runs the operator's commands, each in a process of its own"],
   ['services/gateway/test/agents/agents.test.ts', 'walks through every answer of sign-up and verification'],
-  ['services/gateway/test/agents/agents-parallel.test.ts', 'signs up and verifies many agents at once'],
+  ['services/gateway/test/agents/races/agents-parallel.test.ts', 'signs up and verifies many agents at once'],
   ['services/websocket-fanout/test/lifetime.test.ts', 'waits for the timeouts that end silent streams'],
   [
     'libs/mime/test/documents/hostile.test.ts',

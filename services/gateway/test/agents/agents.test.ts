@@ -29,7 +29,7 @@ create or replace function fail() returns trigger language plpgsql as $$ begin r
 const installBreak = sql<never>('create trigger broken before insert on verification_codes execute function fail()')
 const removeBreak = sql<never>('drop trigger broken on verification_codes')
 
-/** Calls at the same time; many more are in `agents-parallel.test.ts`. */
+/** Calls at the same time; many more are in `races/agents-parallel.test.ts`. */
 const CROWD = byLength({ short: 12, long: 40 })
 
 let serial = 0

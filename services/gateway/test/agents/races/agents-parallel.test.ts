@@ -1,9 +1,9 @@
 import { Schedule } from '@restante/jobs'
 import { sql } from '@restante/service/database'
 import { byLength, waitFor } from '@restante/testkit'
-import { forgetCode, lockOwnCode } from '../../src/agents/codes.ts'
-import type { GatewayTimerKinds } from '../../src/storage/timers.ts'
-import { type Answer, type Api, startGateway, type TestGateway } from '../gateway.ts'
+import { forgetCode, lockOwnCode } from '../../../src/agents/codes.ts'
+import type { GatewayTimerKinds } from '../../../src/storage/timers.ts'
+import { type Answer, type Api, startGateway, type TestGateway } from '../../gateway.ts'
 
 const attempts = sql<{ attempts: number }, [human: string]>(
   'select attempts from verification_codes where human_email = $1',

@@ -1,7 +1,7 @@
 import { sql } from '@restante/service/database'
 import { byLength, waitFor } from '@restante/testkit'
-import { startGateway, type TestGateway } from '../gateway.ts'
-import { newKey } from '../signatures/signing.ts'
+import { startGateway, type TestGateway } from '../../gateway.ts'
+import { newKey } from '../../signatures/signing.ts'
 
 /** Where webhooks and streams of earlier keys are ended. */
 const OWNERS = ['webhooks', 'streams']
