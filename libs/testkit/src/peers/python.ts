@@ -35,7 +35,9 @@ export async function pythonEnvironment(requirements: string): Promise<string> {
   await mkdir(FOLDER, { recursive: true })
   const making = path.join(FOLDER, `${wanted}-${process.pid}`)
   await run('python3', ['-m', 'venv', making])
-  const pip = ['-m', 'pip', 'install', '--quiet', '--no-deps', '--disable-pip-version-check', '-r', requirements]
+  // Modules are compiled when a program imports them, which is few of all.
+  const options = ['--quiet', '--no-deps', '--no-compile', '--disable-pip-version-check']
+  const pip = ['-m', 'pip', 'install', ...options, '-r', requirements]
   await run(path.join(making, 'bin/python3'), pip)
   // Another worker may have been faster; its environment is used then.
   await rename(making, place).catch(() => rm(making, { recursive: true, force: true }))
