@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { SERVICES } from '@restante/contracts/vocabulary'
+import { SERVICES, type ServiceName } from '@restante/contracts/vocabulary'
 import { run } from '@restante/local/processes.ts'
 import { root } from '@restante/local/settings.ts'
 import { lastRelease } from '@restante/tools/releases/releases.ts'
@@ -15,6 +15,8 @@ export interface Images {
   readonly earlier: string
   /** Tag of those of this working tree. */
   readonly current: string
+  /** Services that the last release does not have. */
+  readonly later: readonly ServiceName[]
   /** All of them, and that of the engines. */
   readonly names: readonly string[]
 }
@@ -24,15 +26,24 @@ type Script = (name: string, args: readonly string[], env?: NodeJS.ProcessEnv) =
 
 /** The images of a run. */
 export async function imagesOf(): Promise<Images> {
-  const { version } = await lastRelease()
-  const names = [version, CURRENT].flatMap((tag) => SERVICES.map((name) => `localhost/restante/${name}:${tag}`))
-  return { earlier: version, current: CURRENT, names: ['localhost/restante/engines:test', ...names] }
+  const { version, commit } = await lastRelease()
+  const released = new Set(
+    (await run('git', ['ls-tree', '--name-only', commit, 'services/'], { cwd: root })).split('\n'),
+  )
+  const isLater = (name: ServiceName) => !released.has(`services/${name}`)
+  const names = [
+    ...SERVICES.filter((name) => !isLater(name)).map((name) => `${name}:${version}`),
+    ...SERVICES.map((name) => `${name}:${CURRENT}`),
+  ]
+  return {
+    earlier: version,
+    current: CURRENT,
+    later: SERVICES.filter(isLater),
+    names: ['engines:test', ...names].map((name) => `localhost/restante/${name}`),
+  }
 }
 
-/**
- * Builds the images of the services, of this working tree and of the last release, and that of the engines. A service that
- * came later has the image of this working tree in both: the chart of today installs it beside those of the release.
- */
+/** Builds the images of the services, of this working tree and of the last release, and that of the engines. */
 export async function buildImages(script: Script): Promise<void> {
   const { version, commit } = await lastRelease()
   await script('images.sh', ['engines'])
@@ -42,10 +53,6 @@ export async function buildImages(script: Script): Promise<void> {
     await run('sh', ['-c', 'git archive "$1" | tar x -C "$2"', 'sh', commit, sources], { cwd: root })
     const { services } = new Sources(version, sources)
     await script('images.sh', ['services', ...services], { TAG: version, SOURCE: sources, REVISION: commit })
-    for (const name of SERVICES.filter((each) => !services.includes(each))) {
-      const image = `localhost/restante/${name}`
-      await script('images.sh', ['podman', 'tag', `${image}:${CURRENT}`, `${image}:${version}`])
-    }
   } finally {
     await rm(sources, { recursive: true, force: true })
   }

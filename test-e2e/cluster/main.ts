@@ -33,11 +33,11 @@ async function onApiServer(): Promise<void> {
 }
 
 async function onNode(skipBuild: boolean): Promise<void> {
-  const { earlier, current, names } = await imagesOf()
+  const { names } = await imagesOf()
   if (!skipBuild) await step('Building the images', () => buildImages(script))
   await step('Starting the cluster', () => script('cluster.sh', ['up']))
   await step('Loading the images', () => script('cluster.sh', ['load', ...names]))
-  await inCluster('scenario.ts', earlier, current)
+  await inCluster('scenario.ts')
 }
 
 async function test({ apiOnly, keep, skipBuild }: Arguments): Promise<void> {

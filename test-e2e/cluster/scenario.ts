@@ -3,6 +3,7 @@ import { say } from '@restante/local/progress.ts'
 import { diagnosis } from './harness/kubernetes.ts'
 import { startMailServer } from './harness/outside.ts'
 import type { Part } from './harness/scene.ts'
+import { imagesOf } from './images.ts'
 import { exchange } from './parts/exchange.ts'
 import { install, prepare, uninstall } from './parts/install.ts'
 import { kills } from './parts/kills.ts'
@@ -23,14 +24,14 @@ const parts: readonly Part[] = [
   walk,
 ]
 
-const [earlier = 'test', current = 'test'] = process.argv.slice(2)
+const { earlier, current, later } = await imagesOf()
 const server = await startMailServer()
 let passed = 0
 for (const part of parts) {
   say(`${part.name} ...`)
   const start = performance.now()
   try {
-    const result = await part.run({ server, earlier, current })
+    const result = await part.run({ server, earlier, current, later })
     say(`ok: ${part.name} (${((performance.now() - start) / 1000).toFixed(0)} s)\n            ${result}`)
     passed++
   } catch (error) {

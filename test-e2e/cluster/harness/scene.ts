@@ -1,3 +1,4 @@
+import type { ServiceName } from '@restante/contracts/vocabulary'
 import type { MailPeer } from '@restante/testkit'
 
 /** What the parts of a run share. */
@@ -8,6 +9,8 @@ export interface Scene {
   readonly earlier: string
   /** Tag of the images of this repository. */
   readonly current: string
+  /** Services that came after the images that are installed first. */
+  readonly later: readonly ServiceName[]
 }
 
 /** One part of a run: what it shows, and how. */

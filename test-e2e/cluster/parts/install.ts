@@ -32,11 +32,16 @@ export const prepare: Part = {
   },
 }
 
-/** The chart is installed. */
+/** The chart is installed. Services that came later have no pods: nothing of the earlier release makes their topics. */
 export const install: Part = {
   name: 'helm install --wait',
-  async run({ earlier }) {
-    await helm('install', RELEASE, ...installOptions(earlier))
+  async run({ earlier, later }) {
+    await helm(
+      'install',
+      RELEASE,
+      ...installOptions(earlier),
+      ...later.map((name) => `--set=services.${name}.replicas=0`),
+    )
     const pods = await podsOf()
     // A container that was slow to start is started again; none may end by itself.
     const crashed = pods.filter((pod) => pod.crashed)
