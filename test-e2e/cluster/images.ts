@@ -31,10 +31,7 @@ export async function imagesOf(): Promise<Images> {
     (await run('git', ['ls-tree', '--name-only', commit, 'services/'], { cwd: root })).split('\n'),
   )
   const isLater = (name: ServiceName) => !released.has(`services/${name}`)
-  const names = [
-    ...SERVICES.filter((name) => !isLater(name)).map((name) => `${name}:${version}`),
-    ...SERVICES.map((name) => `${name}:${CURRENT}`),
-  ]
+  const names = [version, CURRENT].flatMap((tag) => SERVICES.map((name) => `${name}:${tag}`))
   return {
     earlier: version,
     current: CURRENT,
@@ -43,7 +40,10 @@ export async function imagesOf(): Promise<Images> {
   }
 }
 
-/** Builds the images of the services, of this working tree and of the last release, and that of the engines. */
+/**
+ * Builds the images of the services, of this working tree and of the last release, and that of the engines. A service that
+ * came later has the image of this working tree in both: the chart of today migrates its database with every install.
+ */
 export async function buildImages(script: Script): Promise<void> {
   const { version, commit } = await lastRelease()
   await script('images.sh', ['engines'])
@@ -53,6 +53,10 @@ export async function buildImages(script: Script): Promise<void> {
     await run('sh', ['-c', 'git archive "$1" | tar x -C "$2"', 'sh', commit, sources], { cwd: root })
     const { services } = new Sources(version, sources)
     await script('images.sh', ['services', ...services], { TAG: version, SOURCE: sources, REVISION: commit })
+    for (const name of SERVICES.filter((each) => !services.includes(each))) {
+      const image = `localhost/restante/${name}`
+      await script('images.sh', ['podman', 'tag', `${image}:${CURRENT}`, `${image}:${version}`])
+    }
   } finally {
     await rm(sources, { recursive: true, force: true })
   }

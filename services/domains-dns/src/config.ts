@@ -39,7 +39,9 @@ const variables = z.object({
     .describe('Accept domains below names such as .test and .internal; for local runs'),
 })
 
-export const configuration = configurationOf('domains-dns', { peers: ['gateway', 'mail-ingest', 'mail-send'] })
+export const configuration = configurationOf('domains-dns', {
+  peers: ['gateway', 'mail-ingest', 'mail-send', 'metrics'],
+})
   .with(callerVariables)
   .with(redisVariables)
   .with(cursorVariables)

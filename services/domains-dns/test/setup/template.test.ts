@@ -161,6 +161,8 @@ describe('the key of setup links', () => {
       PEER_KEY_GATEWAY: 'key of a pair in the tests',
       PEER_KEY_MAIL_INGEST: 'key of a pair in the tests',
       PEER_KEY_MAIL_SEND: 'key of a pair in the tests',
+      METRICS_URL: 'http://localhost',
+      PEER_KEY_METRICS: 'key of a pair in the tests',
       CALLER_KEY: 'caller key of the tests',
       CURSOR_SECRET: 'the secret of the page tokens',
       ENCRYPTION_KEY: 'the key of the stored secrets',

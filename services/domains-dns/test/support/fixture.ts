@@ -126,6 +126,8 @@ export async function startFixture(overrides: Readonly<Record<string, string>> =
     PEER_KEY_MAIL_INGEST: PEER_KEY,
     MAIL_SEND_URL: peers.url,
     PEER_KEY_MAIL_SEND: PEER_KEY,
+    METRICS_URL: peers.url,
+    PEER_KEY_METRICS: PEER_KEY,
     CALLER_KEY,
     CURSOR_SECRET: 'the secret of the page tokens',
     ENCRYPTION_KEY: 'the key of the stored secrets',

@@ -1,7 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { SERVICES } from '@restante/contracts/vocabulary'
+import { internalOperations } from '@restante/contracts/internal'
+import type { InternalOperationDefinition } from '@restante/contracts/operations'
+import { SERVICES, variablePart } from '@restante/contracts/vocabulary'
 import { parseAllDocuments } from 'yaml'
 import { z } from 'zod'
 import { EXIT, execute } from '../../src/admin/program.ts'
@@ -85,6 +87,17 @@ describe('the operator’s command for the Secrets of an installation', () => {
         if (!name.endsWith('_URL')) counts.set(value, (counts.get(value) ?? 0) + 1)
     // Every key of a caller or peer twice, RETURN_PATH_SECRET twice, and the others once.
     expect(new Set(counts.values())).toEqual(new Set([1, 2]))
+  })
+
+  it('gives each pair of services of which one may call the other a key', async () => {
+    const { of } = await attempt(...ENGINES)
+    for (const { id, service, callers } of Object.values<InternalOperationDefinition>(internalOperations)) {
+      for (const caller of callers) {
+        const key = of(service)[`PEER_KEY_${variablePart(caller)}`]
+        const isShared = key !== undefined && key === of(caller)[`PEER_KEY_${variablePart(service)}`]
+        expect({ id, caller, isShared }).toEqual({ id, caller, isShared: true })
+      }
+    }
   })
 
   it('gives a service without engines the keys that it shares with the gateway, and no more', async () => {
