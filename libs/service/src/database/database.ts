@@ -1,5 +1,6 @@
 import pg from 'pg'
 import type { EngineTrust } from '../engines/index.ts'
+import { isStalePlan } from '../errors/infrastructure.ts'
 import type { Component } from '../process/component.ts'
 import { connectionTo, EnginePool, openClient } from './access/connection.ts'
 import { isSerializationFailure, isTransactionAborted, isUnanswered } from './errors.ts'
@@ -130,17 +131,25 @@ export class Database implements Transactional, Component {
     statement: Statement<Row, Values>,
     ...values: Values
   ): Promise<Row[]> {
-    try {
-      return await execute(this.pool, this.#prepared ? statement : unnamed(statement), values)
-    } catch (error) {
-      countDatabaseError(error)
-      throw error
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await execute(this.pool, this.#prepared ? statement : unnamed(statement), values)
+      } catch (error) {
+        countDatabaseError(error)
+        if (attempt >= this.#mostRepetitions(error)) throw error
+      }
     }
+  }
+
+  /** Each connection that has prepared a statement before its columns changed is closed by the failure. */
+  #mostRepetitions(error: unknown): number {
+    return isStalePlan(error) ? this.pool.options.max : 0
   }
 
   /**
    * Runs `work` in one transaction and commits it when it resolves; any throw rolls everything back. The work is run
-   * again after a serialization failure or deadlock, so it must have no effect outside the database. After an
+   * again after a serialization failure or deadlock, and when a migration has changed the columns of a statement, so it must
+   * have no effect outside the database. After an
    * infrastructure failure during the commit it is unknown whether the commit happened.
    */
   async transaction<T>(work: (tx: Tx) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
@@ -150,7 +159,8 @@ export class Database implements Transactional, Component {
         return await this.#attempt(work, options)
       } catch (error) {
         countDatabaseError(error)
-        if (attempt >= (options.retries ?? 3) || !isSerializationFailure(error)) throw error
+        const most = isSerializationFailure(error) ? (options.retries ?? 3) : this.#mostRepetitions(error)
+        if (attempt >= most) throw error
       } finally {
         finished()
       }
@@ -176,7 +186,7 @@ export class Database implements Transactional, Component {
       const error = causeOf(thrown)
       await leave().catch(() => {})
       // After a statement without an answer, a rollback would hang too: closing the connection ends the transaction.
-      if (isUnanswered(error)) broken = true
+      if (isUnanswered(error) || isStalePlan(error)) broken = true
       else
         await client.query('rollback').catch(() => {
           broken = true

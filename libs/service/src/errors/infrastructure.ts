@@ -55,6 +55,17 @@ function isServerFault(error: Error): boolean {
   return ('$fault' in error && error.$fault === 'server') || error.name === 'TimeoutError'
 }
 
+/**
+ * Whether PostgreSQL refused a prepared statement because a migration has changed its columns since it was prepared. It did
+ * nothing, and a new connection prepares it anew.
+ */
+export function isStalePlan(error: unknown): boolean {
+  if (!isError(error)) return false
+  const isRefusal = codeOf(error) === '0A000' || sqlStateOf(error) === '0A000'
+  if (isRefusal && error.message.includes('cached plan must not change result type')) return true
+  return error.cause !== undefined && isStalePlan(error.cause)
+}
+
 function isOutage(code: string | undefined): boolean {
   return code !== undefined && (SYSTEM_CODES.has(code) || SQLSTATE.test(code) || PRISMA_CODES.has(code))
 }
@@ -68,7 +79,7 @@ export function isInfrastructureError(error: unknown): boolean {
   if (!isError(error)) return false
   if (error instanceof UpstreamError || isServerFault(error)) return true
   if (isOutage(codeOf(error)) || isOutage(sqlStateOf(error))) return true
-  if (POOL_MESSAGES.test(error.message)) return true
+  if (POOL_MESSAGES.test(error.message) || isStalePlan(error)) return true
   if ('errors' in error && Array.isArray(error.errors) && error.errors.length > 0) {
     return error.errors.every(isInfrastructureError)
   }

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
-import { migrate } from '../../src/database/index.ts'
+import { Database, migrate, sql } from '../../src/database/index.ts'
 
 const ADMIN_URL = process.env['DATABASE_URL'] ?? 'postgres://restante@127.0.0.1:54329/postgres'
 
@@ -51,6 +51,33 @@ describe('migrate', () => {
     expect([...first, ...second]).toEqual(['20260102000000_more'])
     await add('20260102000000_more', 'create table more (id bigint primary key)')
     await expect(migrate({ url, folder })).rejects.toThrow('was edited after it was applied')
+  })
+
+  it('goes unnoticed by a running process, whose prepared statements a new column would break', async () => {
+    const db = new Database({ url, applicationName: 'mail-send', poolSize: 3 })
+    const notes = sql<{ id: number }>('select * from notes')
+    const ask = () => db.query(notes)
+    const askWithin = () => db.transaction((tx) => tx.query(notes))
+    const all = () => Promise.all([ask(), askWithin(), ask(), askWithin()])
+    const sessions = async () => {
+      const text =
+        "select pid from pg_stat_activity where application_name = 'mail-send' and datname = current_database()"
+      return (await query(url, text)).map(({ pid }) => pid)
+    }
+    try {
+      await all()
+      const before = await sessions()
+      expect(before).toHaveLength(3)
+      await add('20260102000000_column', 'alter table notes add column text text')
+      await migrate({ url, folder })
+      expect((await sessions()).filter((pid) => before.includes(pid))).toEqual([])
+      expect(await all()).toEqual([[], [], [], []])
+      // What a migration of an earlier release, or a hand, has changed breaks no statement for good, either.
+      await query(url, 'alter table notes add column other text')
+      expect(await all()).toEqual([[], [], [], []])
+    } finally {
+      await db.stop()
+    }
   })
 
   it('applies the migrations of the libraries that a package depends on, before its own', async () => {

@@ -4,6 +4,7 @@ import type { EngineTrust } from '../../engines/index.ts'
 import { connectionTo, openClient } from '../access/connection.ts'
 import { comparedWithHistory, readHistory } from './history.ts'
 import { migrationsOf } from './migrations.ts'
+import { renewSessions } from './renew-sessions.ts'
 import { applyMigration, type LockPatience } from './run-migration.ts'
 
 export interface MigrateOptions {
@@ -28,7 +29,7 @@ const PATIENCE: LockPatience = { lockTimeoutMs: 2_000, pauseMs: 3_000, attempts:
 
 /**
  * Applies the migrations that a database does not have yet, each in a transaction of its own, in the order of
- * `migrationsOf`. Keeps Prisma's own history table, so that Prisma's tools understand the database. A database that a
+ * `migrationsOf`, and lets running processes open new sessions afterwards. Keeps Prisma's own history table, so that Prisma's tools understand the database. A database that a
  * later release has migrated is left as it is (see `comparedWithHistory`).
  * @returns the names of the migrations applied by this call.
  * @throws Error when there are none, when the file of an applied migration was edited or removed, or when one fails.
@@ -49,6 +50,7 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
       options.log?.(`applied ${migration.name}`)
       applied.push(migration.name)
     }
+    if (applied.length > 0) await renewSessions(client)
     return applied
   } finally {
     await client.end()

@@ -1,0 +1,31 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { SERVICES } from '@restante/contracts/vocabulary'
+import type pg from 'pg'
+
+/** How long a session may take to become idle, in milliseconds. Later its statements fail once, and are repeated. */
+const PATIENCE_MS = 10_000
+const AGAIN_MS = 50
+
+/** Sessions of services, not those of programs and people. */
+const EARLIER = `from pg_stat_activity as session
+ where datname = current_database() and usename = current_user and application_name = any($2) and backend_start < $1`
+/** Those that hold an advisory lock, or listen, prepare no statements. */
+const END_IDLE = `select pg_terminate_backend(pid) ${EARLIER} and state = 'idle' and query !~* '^listen'
+   and not exists (select from pg_locks where pg_locks.pid = session.pid and locktype = 'advisory')`
+const COUNT_BUSY = `select count(*)::int as count ${EARLIER} and state <> 'idle'`
+
+/**
+ * Ends the sessions of running processes that began before now, each when it is idle: they have prepared statements, and
+ * PostgreSQL refuses those of which a migration has changed the columns. Processes open new ones when they need them.
+ */
+export async function renewSessions(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ now: Date }>('select clock_timestamp() as now')
+  const now = rows[0]?.now
+  const deadline = performance.now() + PATIENCE_MS
+  for (;;) {
+    await client.query(END_IDLE, [now, SERVICES])
+    const busy = await client.query<{ count: number }>(COUNT_BUSY, [now, SERVICES])
+    if ((busy.rows[0]?.count ?? 0) === 0 || performance.now() > deadline) return
+    await sleep(AGAIN_MS)
+  }
+}
