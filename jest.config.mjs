@@ -17,8 +17,8 @@ export default {
   reporters: [
     'default',
     '<rootDir>/tools/jest/report.ts',
-    '<rootDir>/test-e2e/stack/reporter.ts',
     '<rootDir>/test-e2e/stack/error-reporter.ts',
+    '<rootDir>/test-e2e/stack/reporter.ts',
   ],
   transform: {},
   modulePathIgnorePatterns: ['<rootDir>/.restante'],

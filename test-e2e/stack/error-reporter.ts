@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { sharesSystem } from '@restante/tools/jest/shared-system.ts'
 import { currentRun } from './run.ts'
@@ -34,6 +34,8 @@ export default class ErrorsOfServices {
 /** @param since as lines of a log have it: RFC 3339, UTC. @returns the lines of all services, in the order of time. */
 function errorsSince(since: string): string[] {
   const { folder } = currentRun()
+  // The file may have failed before the system was started.
+  if (!existsSync(folder)) return []
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.log'))
     .flatMap((name) => readFileSync(path.join(folder, name), 'utf8').split('\n'))

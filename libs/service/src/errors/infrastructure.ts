@@ -56,8 +56,8 @@ function isServerFault(error: Error): boolean {
 }
 
 /**
- * Whether PostgreSQL refused a prepared statement because a migration has changed its columns since it was prepared. It did
- * nothing, and a new connection prepares it anew.
+ * Whether PostgreSQL refused a prepared statement because a migration has changed its columns since it was prepared. The
+ * statement had no effect, and succeeds on a new connection.
  */
 export function isStalePlan(error: unknown): boolean {
   if (!isError(error)) return false

@@ -29,8 +29,9 @@ const PATIENCE: LockPatience = { lockTimeoutMs: 2_000, pauseMs: 3_000, attempts:
 
 /**
  * Applies the migrations that a database does not have yet, each in a transaction of its own, in the order of
- * `migrationsOf`, and lets running processes open new sessions afterwards. Keeps Prisma's own history table, so that Prisma's tools understand the database. A database that a
- * later release has migrated is left as it is (see `comparedWithHistory`).
+ * `migrationsOf`, and renews the sessions of running services (see `renewSessions`). Keeps Prisma's own history table, so that
+ * Prisma's tools understand the database. A database that a later release has migrated is left as it is (see
+ * `comparedWithHistory`).
  * @returns the names of the migrations applied by this call.
  * @throws Error when there are none, when the file of an applied migration was edited or removed, or when one fails.
  */
@@ -44,13 +45,16 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
     if (migrations.length === 0) throw new Error(`There are no migrations for ${options.folder}.`)
     const ahead = comparedWithHistory(known, migrations)
     if (ahead.length > 0) options.log?.(`the database is ahead of this release by ${ahead.join(', ')}`)
+    // Those that an earlier run did not come to.
+    await renewSessions(client)
     const applied: string[] = []
     for (const migration of migrations.filter(({ name }) => !known.has(name))) {
       await applyMigration(client, migration, options.patience ?? PATIENCE)
+      // At once: the next migration may take long.
+      await renewSessions(client)
       options.log?.(`applied ${migration.name}`)
       applied.push(migration.name)
     }
-    if (applied.length > 0) await renewSessions(client)
     return applied
   } finally {
     await client.end()

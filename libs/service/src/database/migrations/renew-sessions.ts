@@ -8,23 +8,22 @@ const AGAIN_MS = 50
 
 /** Sessions of services, not those of programs and people. */
 const EARLIER = `from pg_stat_activity as session
- where datname = current_database() and usename = current_user and application_name = any($2) and backend_start < $1`
+ where datname = current_database() and usename = current_user and application_name = any($1)
+   and backend_start < (select max(finished_at) from _prisma_migrations)`
 /** Those that hold an advisory lock, or listen, prepare no statements. */
 const END_IDLE = `select pg_terminate_backend(pid) ${EARLIER} and state = 'idle' and query !~* '^listen'
    and not exists (select from pg_locks where pg_locks.pid = session.pid and locktype = 'advisory')`
 const COUNT_BUSY = `select count(*)::int as count ${EARLIER} and state <> 'idle'`
 
 /**
- * Ends the sessions of running processes that began before now, each when it is idle: they have prepared statements, and
- * PostgreSQL refuses those of which a migration has changed the columns. Processes open new ones when they need them.
+ * Ends the sessions of running services that began before the latest migration was applied, each when it is idle: PostgreSQL
+ * refuses their prepared statements where a migration has changed the columns. Services open new ones when they need them.
  */
 export async function renewSessions(client: pg.Client): Promise<void> {
-  const { rows } = await client.query<{ now: Date }>('select clock_timestamp() as now')
-  const now = rows[0]?.now
   const deadline = performance.now() + PATIENCE_MS
   for (;;) {
-    await client.query(END_IDLE, [now, SERVICES])
-    const busy = await client.query<{ count: number }>(COUNT_BUSY, [now, SERVICES])
+    await client.query(END_IDLE, [SERVICES])
+    const busy = await client.query<{ count: number }>(COUNT_BUSY, [SERVICES])
     if ((busy.rows[0]?.count ?? 0) === 0 || performance.now() > deadline) return
     await sleep(AGAIN_MS)
   }

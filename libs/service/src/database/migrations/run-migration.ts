@@ -22,7 +22,7 @@ export interface LockPatience {
 }
 
 const INSERT = `insert into _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
-  values ($1, $2, $3, now(), now(), 1)`
+  values ($1, $2, $3, now(), clock_timestamp(), 1)`
 
 /**
  * Applies one migration and records it in the history. A migration that does not get a lock in time is rolled back and

@@ -19,7 +19,7 @@ export interface MailRead {
   readonly files: readonly Buffer[]
 }
 
-/** Of a mail with more attachments, so many are read: any of them, but in equal distances. */
+/** How many attachments of one mail are read; of a mail with more, some at equal distances. */
 const MOST_FILES = byLength({ short: 40, long: Number.POSITIVE_INFINITY })
 
 /** What a reader must not find; its message says what is wrong. */
