@@ -5,7 +5,6 @@ import { SERVICES, type ServiceName } from '@restante/contracts/vocabulary'
 import { run } from '@restante/local/processes.ts'
 import { root } from '@restante/local/settings.ts'
 import { lastRelease } from '@restante/tools/releases/releases.ts'
-import { Sources } from '../stack/sources.ts'
 
 /** Tag of the images of this working tree. */
 const CURRENT = 'test'
@@ -45,15 +44,15 @@ export async function imagesOf(): Promise<Images> {
  * came later has the image of this working tree in both: the chart of today migrates its database with every install.
  */
 export async function buildImages(script: Script): Promise<void> {
-  const { version, commit } = await lastRelease()
+  const [{ version, commit }, { later }] = await Promise.all([lastRelease(), imagesOf()])
   await script('images.sh', ['engines'])
   await script('images.sh', ['services', ...SERVICES], { TAG: CURRENT })
   const sources = await mkdtemp(path.join(tmpdir(), 'restante-release-'))
   try {
     await run('sh', ['-c', 'git archive "$1" | tar x -C "$2"', 'sh', commit, sources], { cwd: root })
-    const { services } = new Sources(version, sources)
+    const services = SERVICES.filter((name) => !later.includes(name))
     await script('images.sh', ['services', ...services], { TAG: version, SOURCE: sources, REVISION: commit })
-    for (const name of SERVICES.filter((each) => !services.includes(each))) {
+    for (const name of later) {
       const image = `localhost/restante/${name}`
       await script('images.sh', ['podman', 'tag', `${image}:${CURRENT}`, `${image}:${version}`])
     }
