@@ -108,7 +108,7 @@ describe('the SQL functions for tools of operators', () => {
         for (const asked of questions) await expectSameNumbers(scope, asked)
       },
     )
-    await fc.assert(property, { numRuns: 25 })
+    await fc.assert(property, { numRuns: 25, endOnFailure: true })
   }, 120_000)
 
   it('answer so after runs were dropped, from what is left of them', async () => {
