@@ -13,6 +13,8 @@ export interface SmtpSourceLoad {
   readonly mails: number
   /** Sessions at once, in total; at least one per recipient. */
   readonly sessions: number
+  /** Puts the number of each mail before its recipient's address. */
+  readonly numbered?: boolean
   /** True: a session sends many mails. False: each mail has a connection of its own. */
   readonly reuse: boolean
 }
@@ -25,13 +27,14 @@ export interface SmtpSourceResult {
 
 /** Sends with Postfix's load generator, which fails when one mail is refused. */
 export async function smtpSource(load: SmtpSourceLoad): Promise<SmtpSourceResult> {
-  const { host = '127.0.0.1', port, from, recipients, mails, sessions, reuse } = load
+  const { host = '127.0.0.1', port, from, recipients, mails, sessions, reuse, numbered = false } = load
   const each = Math.ceil(mails / recipients.length)
   const began = performance.now()
   await Promise.all(
     recipients.map((to) =>
       run('smtp-source', [
         ...(reuse ? ['-d'] : []),
+        ...(numbered ? ['-N'] : []),
         ...['-M', 'source.test', '-f', from, '-t', to],
         ...['-l', String(USUAL_BYTES), '-m', String(each), '-s', String(Math.ceil(sessions / recipients.length))],
         `inet:${host}:${port}`,

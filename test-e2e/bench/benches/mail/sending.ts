@@ -2,14 +2,17 @@ import { generateKeyPairSync } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { waitFor } from '@restante/testkit'
+import type { Endpoints } from '../../../stack/endpoints.ts'
 import { createTenant, type Tenant } from '../../../support/tenants.ts'
 import type { Bench, BenchContext } from '../../harness/bench.ts'
 import type { Figure } from '../../harness/figures.ts'
 import { inParallel } from '../../harness/in-parallel.ts'
 import { summarize } from '../../harness/statistics.ts'
 import { createInboxes } from '../../load/inboxes.ts'
+import { startRelayingPostfix } from '../../load/postfix.ts'
 import { pidOf, usageOf } from '../../load/processes.ts'
 import { SmtpSink } from '../../load/smtp-sink.ts'
+import { smtpSource } from '../../load/smtp-source.ts'
 
 const MAILS = 4_000
 const DRAFTS = 10_000
@@ -24,7 +27,8 @@ const TEXT = Array.from(
 
 export const sending: Bench = {
   name: 'sending',
-  about: 'mails of 10 KB composed, signed and handed to one server, and scheduled drafts that are due at one moment',
+  about:
+    'mails of 10 KB composed, signed and handed to one server, beside Postfix relaying to it, and drafts that are due at one moment',
   async run(context) {
     const sink = context.cleanUp(await new SmtpSink().start())
     const system = await context.startSystem({
@@ -44,9 +48,16 @@ export const sending: Bench = {
     const cpu = (await usageOf(pid)).cpuMs
     const sent = await send(tenant, inboxes, sink, 'mail', context.size(MAILS))
     const used = (await usageOf(pid)).cpuMs - cpu
+    const theirs = await relay(context, system.endpoints, sink)
     return [
       { name: 'accepted by the API', value: sent.accepted, unit: '/s' },
-      { name: 'handed to the server', value: sent.handedOver, unit: '/s', goal: { atLeast: 200 } },
+      {
+        name: 'handed to the server',
+        value: sent.handedOver,
+        unit: '/s',
+        goal: { atLeast: 200 },
+        ...(theirs !== undefined && { reference: { what: 'Postfix smtpd, qmgr and smtp', value: theirs } }),
+      },
       { name: 'CPU of mail-send per mail', value: used / context.size(MAILS), unit: 'ms' },
       ...(await sendDrafts(context, tenant, inboxes, sink)),
     ]
@@ -63,12 +74,24 @@ async function newKey({ folder }: BenchContext): Promise<string> {
 async function send(tenant: Tenant, inboxes: readonly string[], sink: SmtpSink, name: string, mails: number) {
   const began = Date.now()
   await inParallel(mails, SENDERS, async (at) => {
-    const to = `${name}-${at}@outside.example`
+    const to = `${at}r@${name}.example`
     await tenant.client.inboxes.messages.send(inboxes[at % INBOXES] ?? '', { to, subject: 'Bench', text: TEXT })
   })
   const accepted = (mails * 1_000) / (Date.now() - began)
   const arrived = await arrivals(sink, name, mails)
   return { accepted, handedOver: (mails * 1_000) / (Math.max(...arrived) - began) }
+}
+
+/** How many mails a second a Postfix takes, queues and hands to the same server; `undefined` where it cannot run. */
+async function relay(context: BenchContext, endpoints: Endpoints, sink: SmtpSink): Promise<number | undefined> {
+  const postfix = await startRelayingPostfix(context, endpoints, sink.port)
+  if (postfix === undefined) return undefined
+  const mails = context.size(MAILS)
+  context.say(`${mails} mails by Postfix ...`)
+  const load = { ...postfix, from: 'human@bench.example', recipients: ['r@postfix.example'], numbered: true }
+  const began = Date.now()
+  await smtpSource({ ...load, mails, sessions: SENDERS, reuse: true })
+  return (mails * 1_000) / (Math.max(...(await arrivals(sink, 'postfix', mails))) - began)
 }
 
 /** Drafts are created ahead of their moment, which leaves time for that. */
@@ -82,7 +105,7 @@ async function sendDrafts(
   const due = new Date(Date.now() + 20_000 + drafts * 15)
   context.say(`creating ${drafts} drafts that are due at ${due.toISOString()} ...`)
   await inParallel(drafts, SENDERS, async (at) => {
-    const given = { to: [`draft-${at}@outside.example`], subject: 'Bench', text: TEXT, sendAt: due }
+    const given = { to: [`${at}r@draft.example`], subject: 'Bench', text: TEXT, sendAt: due }
     await tenant.client.inboxes.drafts.create(inboxes[at % INBOXES] ?? '', given)
   })
   if (Date.now() > due.getTime()) throw new Error('the drafts took longer to create than was foreseen')
@@ -104,7 +127,7 @@ async function sendDrafts(
 async function arrivals(sink: SmtpSink, name: string, count: number): Promise<number[]> {
   const found = await waitFor(
     () => {
-      const ofRun = sink.mails.filter(({ recipient }) => recipient.startsWith(`${name}-`))
+      const ofRun = sink.mails.filter(({ recipient }) => recipient.endsWith(`r@${name}.example`))
       return ofRun.length >= count ? ofRun : undefined
     },
     { what: `${count} mails at the server`, timeout: 600_000 },
