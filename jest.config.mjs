@@ -22,5 +22,6 @@ export default {
   ],
   transform: {},
   modulePathIgnorePatterns: ['<rootDir>/.restante'],
-  testTimeout: 30_000,
+  // Against a hang, not for speed: benchmarks measure that.
+  testTimeout: 120_000,
 }

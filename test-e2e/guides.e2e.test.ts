@@ -96,7 +96,7 @@ describeWith(NEEDS, 'the examples', () => {
     const client = clientOf(system.endpoints, key)
     const arrived = async () => (await client.inboxes.messages.list(cast.inboxId)).messages[0]
     expect(await waitFor(arrived, { what: 'the mail of the README' })).toMatchObject({ subject: 'Hello' })
-  }, 60_000)
+  })
 
   it('of the guide run from top to bottom for one agent', async () => {
     const all = await examplesIn('docs/guide-agents.md')
@@ -125,7 +125,7 @@ describeWith(NEEDS, 'the examples', () => {
     }
     expect(new Set(ran)).toEqual(new Set(['ts', 'python', 'sh']))
     expect(ran.length).toBeGreaterThan(10)
-  }, 60_000)
+  })
 
   it.each(['ts', 'python'])(
     'of the stream in %s hear of mail, and again after a break where the client reconnects',
@@ -153,6 +153,5 @@ describeWith(NEEDS, 'the examples', () => {
         wire.cut()
       }
     },
-    60_000,
   )
 })

@@ -33,7 +33,7 @@ describe('the chart', () => {
     folder = await mkdtemp(path.join(tmpdir(), 'restante-manifests-'))
     for (const example of await examples()) renderings.set(example, await render({ example }))
     renderings.set('everything', await render({ example: 'production', values: EVERYTHING }))
-  }, 120_000)
+  })
   afterAll(() => rm(folder, { recursive: true }))
 
   it('has no faults that Helm finds, with the values of every example', async () => {
@@ -58,7 +58,6 @@ describe('the chart', () => {
       const passed = stdout.split('\n').filter((line) => line.includes(' passed '))
       expect(passed.length).toBeGreaterThan(250)
     },
-    120_000,
   )
 
   it('makes objects that the Gateway API, cert-manager, the Prometheus Operator and Strimzi know', async () => {

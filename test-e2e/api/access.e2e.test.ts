@@ -59,7 +59,7 @@ describe('the running system answers as the route table says', () => {
     ])
     shared = { tenant, 'unverified organization': unverified, 'provisional key': provisional }
     otherInbox = (await system.tenant.client.inboxes.create({})).inboxId
-  }, 60_000)
+  })
 
   it.each(routes.map((route, turn) => ({ ...route, turn })))('$name', async ({ operation, prefix, turn }) => {
     const rows = await Promise.all(

@@ -47,7 +47,7 @@ describe('every operation keeps to the conventions', () => {
   beforeAll(async () => {
     organization = await createOrganization(system)
     await fill(organization)
-  }, 60_000)
+  })
 
   describe('of the wire', () => {
     it.each(reads)('$name: HEAD is GET without the body', async ({ operation, prefix }) => {

@@ -22,7 +22,7 @@ describeWith({ programs: ['chromium'] }, 'the pages of the gateway', () => {
   let chromium: Awaited<ReturnType<typeof openBrowser>>
   beforeAll(async () => {
     chromium = system.cleanUp(await openBrowser())
-  }, 60_000)
+  })
 
   it.each(SCREENS)('lead from the start page to the guides, and fit: %s', async (name, options) => {
     const { gatewayUrl } = system.endpoints

@@ -20,7 +20,7 @@ describe('the input validation of every operation', () => {
   beforeAll(async () => {
     const made = [createOrganization(system), createAgentOrganization(system, 'unverified organization')] as const
     ;[organization, agent] = await Promise.all(made)
-  }, 60_000)
+  })
 
   describe('rejects invalid input with 400 and names the member', () => {
     const members = all.flatMap((operation) =>

@@ -36,7 +36,7 @@ describe('a meeting between inboxes', () => {
         const { body } = await system.tenant.api.get(`${calendarOf(inbox)}/events`)
         return calendarEvent.array().parse(body['events']).find(condition)
       },
-      { what: 'the imported event', timeout: 20_000 },
+      { what: 'the imported event' },
     )
   const attendeeOf = (event: CalendarEvent, email: string) => event.attendees?.find((one) => one.email === email)
 
@@ -79,7 +79,6 @@ describe('a meeting between inboxes', () => {
     expect(eventIn(answered).response_status).toBe('accepted')
     await waitFor(async () => attendeeOf(await read(host, event.event_id), guest)?.status === 'accepted' || undefined, {
       what: 'the answer at the host',
-      timeout: 20_000,
     })
     expect(attendeeOf(await read(host, event.event_id), guest)?.comment).toBe('Gladly')
 
@@ -101,7 +100,6 @@ describe('a meeting between inboxes', () => {
       async () => attendeeOf(await read(host, second.event_id), guest)?.status === 'declined' || undefined,
       {
         what: 'the answer about one date at the host',
-        timeout: 20_000,
       },
     )
     expect(attendeeOf(await read(host, event.event_id), guest)?.status).toBe('accepted')
@@ -125,7 +123,7 @@ describe('a meeting between inboxes', () => {
     const start = Date.now() + 2_000
     const event = await create(inbox, { start: wall(start), end: wall(start + 2_000) })
     const announced = (type: string) =>
-      waitFor(() => ofType(stream, type, event.event_id), { what: `${type} of the event`, timeout: 20_000 })
+      waitFor(() => ofType(stream, type, event.event_id), { what: `${type} of the event` })
     await announced('calendar.event.created')
     expect(await announced('calendar.event.starting')).toMatchObject({
       event_id: `${event.event_id}_single.start`,

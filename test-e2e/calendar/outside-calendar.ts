@@ -37,7 +37,7 @@ export class OutsideCalendar {
     const args = ['-m', 'xandikos', 'serve', ...place, ...listener, ...mail, String(smtpPort)]
     const server = spawn(python, args, { stdio: 'ignore', env: { ...process.env, EMAIL: address } })
     const calendar = new OutsideCalendar(python, `http://127.0.0.1:${port}/`, folder, server)
-    await waitFor(() => fetch(calendar.#url).catch(() => undefined), { what: 'xandikos', timeout: 30_000 })
+    await waitFor(() => fetch(calendar.#url).catch(() => undefined), { what: 'xandikos' })
     return calendar
   }
 

@@ -31,7 +31,7 @@ async function replay(kafka: Kafka, producer: ReturnType<Kafka['producer']>, nam
   const total = offsets.reduce((sum, { high, low }) => sum + Number(high) - Number(low), 0)
   const collection = await collectTopic(kafka, name)
   try {
-    await waitFor(() => collection.records.length >= total, { what: `${total} records of ${name}`, timeout: 20_000 })
+    await waitFor(() => collection.records.length >= total, { what: `${total} records of ${name}` })
   } finally {
     await collection.stop()
   }
@@ -61,7 +61,7 @@ export async function consumed(kafka: Kafka): Promise<void> {
         }
         return ours.length > 0
       }),
-    { what: 'every group to be at the end of its topics', timeout: 30_000, interval: 200 },
+    { what: 'every group to be at the end of its topics', interval: 200 },
   )
 }
 

@@ -26,7 +26,7 @@ describe('mail sent from the local stack', () => {
   async function start(): Promise<void> {
     const [program, ...args] = captureCommand({ smtp, web, folder })
     capture = spawn(program, args, { stdio: 'ignore' })
-    await waitFor(async () => (await listens(smtp)) && (await listens(web)), { what: 'MailDev', timeout: 20_000 })
+    await waitFor(async () => (await listens(smtp)) && (await listens(web)), { what: 'MailDev' })
   }
 
   async function stop(): Promise<void> {
@@ -45,7 +45,7 @@ describe('mail sent from the local stack', () => {
     await start()
     await leave('second@elsewhere.test')
     expect((await mails.next('second@elsewhere.test', () => true)).subject).toBe('second@elsewhere.test')
-  }, 60_000)
+  })
 
   describe('is inaccessible for pages of other origins:', () => {
     const own = () => `http://127.0.0.1:${web}`

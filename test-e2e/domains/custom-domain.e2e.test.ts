@@ -36,7 +36,7 @@ function describeStory(folder: string, open: () => Promise<Names>): void {
     expect(created).toMatchObject({ domainId: NAME, status: 'NOT_STARTED' })
     await names.publish(await zoneFileOf(NAME), system.peer.domain)
     await client.domains.verify(NAME)
-  }, 120_000)
+  })
   afterAll(() => stream.close())
 
   async function zoneFileOf(domain: string): Promise<string> {
@@ -53,7 +53,7 @@ function describeStory(folder: string, open: () => Promise<Names>): void {
     )
     expect(verified.reason).toBeUndefined()
     expect(verified.records.map(({ status }) => status)).toEqual(verified.records.map(() => 'VALID'))
-  }, 100_000)
+  })
 
   it('is announced to webhooks and streams with one event, the same bytes for both', async () => {
     await waitFor(() => receiver.requests.length > 0 && stream.events.length > 0, { what: 'domain.verified' })

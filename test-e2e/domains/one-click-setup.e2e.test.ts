@@ -75,7 +75,7 @@ describeWith({ programs: ['chromium'] }, 'the setup of a domain by one click at 
 
   beforeAll(async () => {
     chromium = system.cleanUp(await openBrowser([`--host-resolver-rules=MAP ${HOST} 127.0.0.1`]))
-  }, 60_000)
+  })
   beforeEach(() => {
     provider.consent = 'given'
   })
@@ -98,49 +98,41 @@ describeWith({ programs: ['chromium'] }, 'the setup of a domain by one click at 
     return watched
   }
 
-  it.each(SCREENS)(
-    'ends on a page that shows what DNS has: %s',
-    async (name, options) => {
-      const { domain, url } = await linked()
-      const { page, complaints, requested } = await open(url, options)
-      const title = await page.getByRole('heading', { level: 1 }).textContent()
-      expect(['All DNS records are published', 'Your domain is ready']).toContain(title)
-      expect(await page.getByRole('status').textContent()).toContain(domain)
-      if (FOLDER) await page.screenshot({ path: `${FOLDER}/${name} published.png` })
-      await page.reload()
-      expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('This page is no longer valid')
-      if (FOLDER) await page.screenshot({ path: `${FOLDER}/${name} used.png` })
-      // The page loads nothing but itself, and nothing in it is against its own policy. Its second opening is a 404.
-      const elsewhere = requested.filter((one) => !/\/(favicon\.ico|domain-setup\/return\?.*|apply\?.*)$/.test(one))
-      expect(elsewhere).toEqual([])
-      expect(complaints.filter((one) => !one.includes('404'))).toEqual([])
-      await page.context().close()
-    },
-    60_000,
-  )
+  it.each(SCREENS)('ends on a page that shows what DNS has: %s', async (name, options) => {
+    const { domain, url } = await linked()
+    const { page, complaints, requested } = await open(url, options)
+    const title = await page.getByRole('heading', { level: 1 }).textContent()
+    expect(['All DNS records are published', 'Your domain is ready']).toContain(title)
+    expect(await page.getByRole('status').textContent()).toContain(domain)
+    if (FOLDER) await page.screenshot({ path: `${FOLDER}/${name} published.png` })
+    await page.reload()
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('This page is no longer valid')
+    if (FOLDER) await page.screenshot({ path: `${FOLDER}/${name} used.png` })
+    // The page loads nothing but itself, and nothing in it is against its own policy. Its second opening is a 404.
+    const elsewhere = requested.filter((one) => !/\/(favicon\.ico|domain-setup\/return\?.*|apply\?.*)$/.test(one))
+    expect(elsewhere).toEqual([])
+    expect(complaints.filter((one) => !one.includes('404'))).toEqual([])
+    await page.context().close()
+  })
 
-  it.each(SCREENS)(
-    'lists what is missing when the owner cancels, within the screen: %s',
-    async (name, options) => {
-      provider.consent = 'cancelled'
-      const { domain, url } = await linked()
-      const { page, complaints } = await open(url, options)
-      expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('You cancelled the change')
-      expect(await page.getByRole('status').textContent()).toContain(`0 of 5 DNS records of ${domain}`)
-      const items = page.getByRole('list', { name: 'DNS records' }).getByRole('listitem')
-      expect(await items.count()).toBe(5)
-      expect(await items.first().textContent()).toContain('Not found')
-      const width = options.viewport?.width ?? 0
-      const main = await page.locator('main').boundingBox()
-      expect((main?.x ?? -1) >= 0 && (main?.x ?? 0) + (main?.width ?? width + 1) <= width).toBe(true)
-      for (const item of await items.all()) {
-        const box = await item.boundingBox()
-        expect((box?.x ?? 0) + (box?.width ?? width + 1)).toBeLessThanOrEqual(width)
-      }
-      if (FOLDER) await page.screenshot({ path: `${FOLDER}/${name} cancelled.png`, fullPage: true })
-      expect(complaints).toEqual([])
-      await page.context().close()
-    },
-    60_000,
-  )
+  it.each(SCREENS)('lists what is missing when the owner cancels, within the screen: %s', async (name, options) => {
+    provider.consent = 'cancelled'
+    const { domain, url } = await linked()
+    const { page, complaints } = await open(url, options)
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('You cancelled the change')
+    expect(await page.getByRole('status').textContent()).toContain(`0 of 5 DNS records of ${domain}`)
+    const items = page.getByRole('list', { name: 'DNS records' }).getByRole('listitem')
+    expect(await items.count()).toBe(5)
+    expect(await items.first().textContent()).toContain('Not found')
+    const width = options.viewport?.width ?? 0
+    const main = await page.locator('main').boundingBox()
+    expect((main?.x ?? -1) >= 0 && (main?.x ?? 0) + (main?.width ?? width + 1) <= width).toBe(true)
+    for (const item of await items.all()) {
+      const box = await item.boundingBox()
+      expect((box?.x ?? 0) + (box?.width ?? width + 1)).toBeLessThanOrEqual(width)
+    }
+    if (FOLDER) await page.screenshot({ path: `${FOLDER}/${name} cancelled.png`, fullPage: true })
+    expect(complaints).toEqual([])
+    await page.context().close()
+  })
 })

@@ -98,7 +98,7 @@ describe('webhooks', () => {
         const said = await operate(system.endpoints.operator, 'webhooks', ...words)
         return said.startsWith('Events of the webhook: 1,') && said
       },
-      { what: 'the event to be replayable', timeout: 30_000 },
+      { what: 'the event to be replayable' },
     )
     expect(replayed).toContain('Nothing was sent')
     await operate(system.endpoints.operator, 'webhooks', 'replay', webhookId, id)

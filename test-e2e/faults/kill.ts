@@ -55,19 +55,18 @@ export function describeKills(installationOf: () => Installation): void {
   it('has all streams reconnected afterwards, which deliver every event from then on', async () => {
     const installation = installationOf()
     const { source, stream } = installation
-    await waitFor(() => stream.subscribed, { what: 'the stream to be back', timeout: 30_000 })
+    await waitFor(() => stream.subscribed, { what: 'the stream to be back' })
     expect(stream.connections).toBeGreaterThan(1)
     await source.send(2 * BURST, BURST)
     const late = source.accepted.slice(-2 * BURST).map(({ id }) => id)
     await waitFor(() => late.every((id) => installation.eventsOnStream().has(id)), {
       what: 'every event of the last mails',
-      timeout: 30_000,
       interval: 200,
     })
     await installation.settle()
     const webhooks = installation.eventsInWebhooks()
     for (const id of late) expect(installation.eventsOnStream().get(id)).toEqual(webhooks.get(id))
-  }, 120_000)
+  })
 }
 
 /** Clients that continue from cursors, while the owner of the log is killed under load. */
@@ -75,7 +74,7 @@ export function describeFollowers(installationOf: () => Installation): void {
   it('gives clients that resume their stream or poll every event, each once, while websocket-fanout is killed again and again', async () => {
     const { source, system, tenant } = installationOf()
     const clients = [ResumingStream, Poller].map((Client) => new Client(system.endpoints, tenant.key).start())
-    await waitFor(() => clients.every(({ follows }) => follows), { what: 'the first cursors', timeout: 30_000 })
+    await waitFor(() => clients.every(({ follows }) => follows), { what: 'the first cursors' })
     const before = source.accepted.length
     const sending = source.send(KILLS * BURST * 2, BURST)
     sending.catch(() => undefined)

@@ -21,7 +21,7 @@ export function describeOutages(installationOf: () => Installation): void {
     installation = installationOf()
     const { source, stream } = installation
     before = source.accepted.length
-    await waitFor(() => stream.subscribed, { what: 'the stream', timeout: 30_000 })
+    await waitFor(() => stream.subscribed, { what: 'the stream' })
     await source.send(RATE, RATE)
     agent = installation.startAgent()
   })
@@ -44,7 +44,6 @@ export function describeOutages(installationOf: () => Installation): void {
       const stored = async () => (await Promise.all(inboxes.map((inbox) => storedIn(tenant, inbox)))).flat()
       await waitFor(async () => (await stored()).length === source.accepted.length, {
         what: 'every mail to be readable while Redis is away',
-        timeout: 30_000,
         interval: 500,
       })
       await expectNobodyNotices()
@@ -70,7 +69,6 @@ export function describeOutages(installationOf: () => Installation): void {
       const events = () => installation.eventsOnStream()
       await waitFor(() => source.accepted.every(({ id }) => events().has(id)), {
         what: 'the stream to catch up',
-        timeout: 30_000,
         interval: 200,
       })
       expect(stream.connections).toBe(connections)

@@ -33,8 +33,8 @@ export class RawSocket {
   }
 
   /** Resolves to everything that was read, when the connection is closed. */
-  async ends(timeout = 15_000): Promise<string> {
-    await waitFor(() => this.closed, { what: `the end of the connection; it read ${this.text}`, timeout })
+  async ends(): Promise<string> {
+    await waitFor(() => this.closed, { what: `the end of the connection; it read ${this.text}` })
     return this.text
   }
 }

@@ -1,4 +1,4 @@
-import { waitFor } from '@restante/testkit'
+import { underLoad, waitFor } from '@restante/testkit'
 import type { Answer } from '../support/api.ts'
 import { useSystem } from '../support/suite.ts'
 import { headOf, RawSocket } from './raw-socket.ts'
@@ -47,7 +47,7 @@ describe('while hundreds of clients are slow on purpose', () => {
       expect({ status: answer.status, ...(answer.status !== status && { body: answer.body }) }).toEqual({ status })
       times.push(performance.now() - began)
     }
-    expect(Math.min(...times)).toBeLessThan(1_000)
+    expect(Math.min(...times)).toBeLessThan(underLoad(1_000))
   }
 
   let inbox: { readonly inboxId: string; readonly download: string }
@@ -64,16 +64,16 @@ describe('while hundreds of clients are slow on purpose', () => {
       { what: 'the mail to be stored' },
     )
     inbox = { inboxId, download: new URL(String(raw.body['download_url'])).pathname }
-  }, 60_000)
+  })
 
   it('with the headers of their requests, all others are answered within a second', async () => {
     const slow = many(() => open('GET /v0/auth/me HTTP/1.1\r\nX-Slow: '))
     timers.push(setInterval(() => slow.map(({ socket }) => socket.write('a')), 200))
     await othersAreAnswered()
-    await Promise.all(slow.map((raw) => raw.ends(30_000)))
+    await Promise.all(slow.map((raw) => raw.ends()))
     for (const { text } of slow) expect(text).toMatch(/^HTTP\/1\.1 408 /)
     await othersAreAnswered()
-  }, 60_000)
+  })
 
   it('with the bodies of requests that a service behind the edge reads, too', async () => {
     const send = `POST /v0/inboxes/${inbox.inboxId}/messages/send HTTP/1.1`

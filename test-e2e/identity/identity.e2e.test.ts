@@ -1,4 +1,5 @@
-import { waitFor } from '@restante/testkit'
+import { LIMITS } from '@restante/contracts/vocabulary'
+import { trueUntil, waitFor } from '@restante/testkit'
 import { Api } from '../support/api.ts'
 import { arrival, codeFor, mailTo } from '../support/mail.ts'
 import { secretOf } from '../support/sdk.ts'
@@ -75,7 +76,7 @@ describe('an agent that signs up', () => {
       body: { code: 'rate_limit_exceeded', message: 'Daily send limit exceeded' },
     })
     const untilMidnight = (new Date().setUTCHours(24, 0, 0, 0) - Date.now()) / 1000
-    expect(Math.abs(Number(refused.headers.get('retry-after')) - untilMidnight)).toBeLessThan(5)
+    expect(Math.abs(Number(refused.headers.get('retry-after')) - untilMidnight)).toBeLessThan(60)
     await agent.client.agent.verify({ otpCode: await codeOf(human) })
     expect(await send('Free')).toMatchObject({ status: 200 })
   })
@@ -118,10 +119,8 @@ describe('an agent that signs up', () => {
     const second = await signUp({ human_email: human })
     expect(second).toMatchObject({ organizationId: first.organizationId, inboxId: first.inboxId })
     expect(await second.client.auth.me()).toMatchObject({ organizationId: first.organizationId })
-    await waitFor(async () => (await first.api.get('/v0/auth/me')).status === 401, {
-      what: 'the old key to die',
-      timeout: 2_000,
-    })
+    const isAdmitted = async () => (await first.api.get('/v0/auth/me')).status !== 401
+    expect(await trueUntil(isAdmitted, { what: 'the old key to die' })).toBeLessThan(LIMITS.apiKey.cache)
   })
 
   it('does not get access to received mail by naming the human: the new key is provisional', async () => {
@@ -205,22 +204,20 @@ describe('keys', () => {
   })
 
   it('end when they expire, and within a second of their deletion', async () => {
-    const expires_at = new Date(Date.now() + 1_000).toISOString()
+    const expires_at = new Date(Date.now() + 3_000).toISOString()
     const created = await system.tenant.api.post('/v0/api-keys', { expires_at })
     const expiring = new Api(system.endpoints.gatewayUrl, String(created.body['api_key']))
     expect(await expiring.get('/v0/auth/me')).toMatchObject({ status: 200 })
-    await waitFor(async () => (await expiring.get('/v0/auth/me')).body['code'] === 'api_key_expired', {
-      what: 'the key to expire',
-      timeout: 2_500,
-    })
+    const begun = Date.now()
+    const isValid = async () => (await expiring.get('/v0/auth/me')).body['code'] !== 'api_key_expired'
+    const validMs = await trueUntil(isValid, { what: 'the key to expire' })
+    expect(begun + validMs).toBeLessThan(Date.parse(expires_at) + LIMITS.apiKey.cache)
     const made = await system.tenant.client.apiKeys.create({})
     const api = asKey(made)
     expect(await api.get('/v0/auth/me')).toMatchObject({ status: 200 })
     await system.tenant.client.apiKeys.delete(made.apiKeyId)
-    await waitFor(async () => (await api.get('/v0/auth/me')).body['code'] === 'unknown_api_key', {
-      what: 'the key to die',
-      timeout: 1_500,
-    })
+    const isKnown = async () => (await api.get('/v0/auth/me')).body['code'] !== 'unknown_api_key'
+    expect(await trueUntil(isKnown, { what: 'the key to die' })).toBeLessThan(LIMITS.apiKey.cache)
   })
 
   it('get a stored response for an Idempotency-Key only while they may send', async () => {
@@ -242,7 +239,6 @@ describe('keys', () => {
     await system.tenant.client.apiKeys.delete(made.apiKeyId)
     await waitFor(async () => (await sender.post(path, body, { headers })).status === 401, {
       what: 'the key to die',
-      timeout: 1_500,
     })
     await system.peer.server.next(body.to)
     expect(system.peer.server.mailsTo(body.to)).toHaveLength(1)

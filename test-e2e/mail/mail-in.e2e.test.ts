@@ -31,7 +31,7 @@ describe('incoming mail', () => {
     }
     // An entry holds for mail that is stored after its event arrived.
     await client.inboxes.lists.create(inboxId, 'receive', 'block', { entry: from })
-    await waitFor(isBlocked, { what: 'mail to be blocked', timeout: 15_000 })
+    await waitFor(isBlocked, { what: 'mail to be blocked' })
     await client.inboxes.lists.delete(inboxId, 'receive', 'block', from)
     // The owner confirms what blocks a mail, so nothing has to arrive first.
     expect(await isBlocked()).toBe(false)

@@ -164,7 +164,7 @@ describe('outgoing mail', () => {
       system.peer.server.answerRecipient(to, ...Array.from({ length: 50 }, () => '450 4.2.0 later' as const))
       const stream = await listen(inboxId)
       const { messageId } = await messages().send(inboxId, { to, subject: 'Never', text: 'Hello?' })
-      expect(await eventAbout(stream, messageId, 'message.bounced', 20_000)).toMatchObject({
+      expect(await eventAbout(stream, messageId, 'message.bounced')).toMatchObject({
         bounce: { type: 'Transient', sub_type: 'General' },
       })
       expect(await labelsOf(inboxId, messageId)).not.toContain('delayed')

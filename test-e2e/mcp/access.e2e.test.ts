@@ -42,7 +42,7 @@ describe('tools answer each kind of key as the route table says', () => {
       createAgentOrganization(system, 'provisional key'),
     ])
     shared = { tenant, 'unverified organization': unverified, 'provisional key': provisional }
-  }, 60_000)
+  })
 
   /** The tools that a key sees. */
   function seenBy(key: string): Promise<readonly string[]> {

@@ -150,7 +150,7 @@ describe('the tools, as the official client calls them', () => {
           const answer = await attachment(filename)
           return answer['text'] === undefined ? undefined : answer
         },
-        { what: `the text of ${filename}`, timeout: 20_000 },
+        { what: `the text of ${filename}` },
       )
       expect(found).toMatchObject({ filename, text: expect.stringMatching(words), body: { offset: 0 } })
       expect((await fetch(idOf(found, 'downloadUrl'))).status).toBe(200)

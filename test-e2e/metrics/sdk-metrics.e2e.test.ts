@@ -5,7 +5,7 @@ import { useSystem } from '../support/suite.ts'
 import { clientOf, newUsername } from '../support/tenants.ts'
 
 /** How late an event may be counted (identity 9.1), and longer, because the machine also runs other suites. */
-const COUNTED = { what: 'the events to be counted', timeout: 20_000 }
+const COUNTED = { what: 'the events to be counted' }
 
 describe('metrics by the public client', () => {
   const system = useSystem()

@@ -46,7 +46,7 @@ export async function startPrometheus(
     { stdio: ['ignore', 'inherit', 'inherit'] },
   )
   const url = `http://127.0.0.1:${port}`
-  await waitFor(async () => (await fetch(`${url}/-/ready`)).ok, { what: 'Prometheus', timeout: 30_000 })
+  await waitFor(async () => (await fetch(`${url}/-/ready`)).ok, { what: 'Prometheus' })
   return {
     url,
     async stop() {

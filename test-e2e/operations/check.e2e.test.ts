@@ -69,7 +69,7 @@ describe('npm run admin -- check', () => {
     expect(stdout).toMatch(/^mail-send +copies +\d+ examined$/m)
     expect(stdout).toContain('\n0 found, 0 left.')
     expect(code).toBe(0)
-  }, 60_000)
+  })
 
   it('changes nothing without --repair, and refuses what it cannot know, with exit codes for scripts', async () => {
     expect(await runAdmin(system.endpoints, 'check', '--restored', 'mail-ingest')).toMatchObject({
@@ -83,7 +83,7 @@ describe('npm run admin -- check', () => {
       code: 1,
       stderr: expect.stringContaining('--yes'),
     })
-  }, 60_000)
+  })
 
   it('creates an inbox again that a restored gateway has lost, with its mail', async () => {
     const inboxId = await newInbox()
@@ -105,7 +105,7 @@ describe('npm run admin -- check', () => {
     expect(await run(...restored)).toMatchObject({ code: 0, found: [] })
     const read = await system.tenant.client.inboxes.messages.get(inboxId, message.messageId)
     expect(read.messageId).toBe(message.messageId)
-  }, 60_000)
+  })
 
   it('deletes the mail of an inbox whose deletion was lost when it is told to, and no other', async () => {
     const [lost, kept] = [await newInbox(), await newInbox()]
@@ -124,7 +124,7 @@ describe('npm run admin -- check', () => {
     await waitFor(async () => (await left()).length === 0, { what: 'the purge' })
     expect(await sql('mail-ingest', 'select from messages where inbox_uid = $1', await uidOf(kept))).toHaveLength(1)
     expect(await run('--only', 'inboxes')).toMatchObject({ code: 0, found: [] })
-  }, 60_000)
+  })
 
   it('deletes again what a restored gateway has brought back: an inbox, and a key', async () => {
     const { client } = system.tenant
@@ -135,7 +135,7 @@ describe('npm run admin -- check', () => {
     const [row] = await sql<Record<string, unknown>>('gateway', 'select * from credentials where id = $1', key.apiKeyId)
     const [inbox] = await sql<Record<string, unknown>>('gateway', 'select * from inboxes where uid = $1', uid)
     await Promise.all([client.apiKeys.delete(key.apiKeyId), client.inboxes.delete(inboxId)])
-    await waitFor(async () => (await uidOf(inboxId)) === '', { what: 'the purge of the inbox', timeout: 15_000 })
+    await waitFor(async () => (await uidOf(inboxId)) === '', { what: 'the purge of the inbox' })
     for (const [table, columns] of [
       ['credentials', row],
       ['inboxes', inbox],
@@ -148,7 +148,7 @@ describe('npm run admin -- check', () => {
     expect(reported.found.map(({ subject }) => subject).sort()).toEqual([`credential ${key.apiKeyId}`, `inbox ${uid}`])
     await expectRepair('changes', restored, 2)
     await expect(client.inboxes.get(inboxId)).rejects.toMatchObject({ statusCode: 404 })
-  }, 60_000)
+  })
 
   it('places the copy of a sent message again, and applies events that a restored database has lost', async () => {
     const message = await mailTo(system, await newInbox())
@@ -177,7 +177,7 @@ describe('npm run admin -- check', () => {
     expect((await read()).messageId).toBe(id)
     const again = await run('--only', 'mail-ingest.events', '--restored', 'mail-ingest', '--since', '1h')
     expect(again).toMatchObject({ code: 0, found: [] })
-  }, 60_000)
+  })
 
   it('ends deliveries of a restored mail-send that were made after the backup, instead of making them twice', async () => {
     const message = await mailTo(system, await newInbox())
@@ -199,7 +199,7 @@ describe('npm run admin -- check', () => {
     expect((await state())?.state).toBe('delivered')
     expect(await runAdmin(system.endpoints, 'queue', 'release', '--everything')).toMatchObject({ code: 0 })
     expect(system.peer.server.mails.filter(({ parsed }) => parsed.text?.includes('Once only.'))).toHaveLength(1)
-  }, 60_000)
+  })
 
   it('schedules attempts and scheduled drafts whose timers are lost', async () => {
     const { client } = system.tenant
@@ -223,7 +223,7 @@ describe('npm run admin -- check', () => {
     await waitFor(() => system.peer.server.mails.some(({ parsed }) => parsed.messageId === messageId), {
       what: 'the held message outside',
     })
-  }, 60_000)
+  })
 
   it('continues deletions of an inbox and of an organization that have begun and whose timers are lost', async () => {
     const inboxId = await newInbox()
@@ -239,8 +239,8 @@ describe('npm run admin -- check', () => {
       ...(await sql('mail-ingest', 'select from messages where inbox_uid = $1', uid)),
       ...(await sql('gateway', 'select from organizations where id = $1', id)),
     ]
-    await waitFor(async () => (await left()).length === 0, { what: 'both deletions to end', timeout: 15_000 })
-  }, 60_000)
+    await waitFor(async () => (await left()).length === 0, { what: 'both deletions to end' })
+  })
 
   it('repairs projections, also where the owner was restored and counts its versions again', async () => {
     const { api } = system.tenant
@@ -278,7 +278,7 @@ describe('npm run admin -- check', () => {
       await sql(service, 'update registered_domains set version = 90, deleted_at = now()')
     }
     await expectRepair('domains', [], 2)
-  }, 60_000)
+  })
 
   it('reports bytes that are missing, gives them up when the object store was restored, and finds them again', async () => {
     const message = await mailTo(system, await newInbox(), { text: LARGE })
@@ -295,7 +295,7 @@ describe('npm run admin -- check', () => {
     const again = await run('--only', 'mail-ingest.bytes', '--repair')
     expect(again).toMatchObject({ code: 0 })
     expect(again.found).toHaveLength(reported.found.length)
-  }, 60_000)
+  })
 
   it('keeps bytes that no row refers to until it is told to delete them', async () => {
     for (const prefix of ['inbound', 'outbound']) {
@@ -312,7 +312,7 @@ describe('npm run admin -- check', () => {
     const deleted = await run('--only', 'blobs', '--repair', '--delete-orphans', '--yes')
     expect(deleted).toMatchObject({ code: 0, found: [{ state: 'repaired' }, { state: 'repaired' }] })
     expect(await run('--only', 'blobs')).toMatchObject({ code: 0, found: [] })
-  }, 60_000)
+  })
 
   it('reports an outbox that is behind, and has rejected events published again', async () => {
     await sql(
@@ -334,7 +334,7 @@ describe('npm run admin -- check', () => {
       { what: 'the event to be published' },
     )
     expect(await run('--only', 'mail-send.outbox')).toMatchObject({ code: 0, found: [] })
-  }, 60_000)
+  })
 
   it('reports topics that are missing and offsets beyond the end of a topic, and corrects both', async () => {
     const kafka = testKafka(system.endpoints.topicPrefix)
@@ -353,17 +353,17 @@ describe('npm run admin -- check', () => {
         const repaired = await run('--only', 'topics', '--repair')
         return repaired.code === 0
       },
-      { what: 'the topic to exist again', timeout: 20_000 },
+      { what: 'the topic to exist again' },
     )
     expect(await ensureTopics(kafka, Object.values(topics))).toEqual([])
-  }, 60_000)
+  })
 
   it('names a service that cannot be asked, and checks the others', async () => {
     const operator = { ...system.endpoints.operator, MAIL_SEND_URL: 'http://127.0.0.1:9' }
     const { code, found } = await check({ operator }, '--only', 'outbox')
     expect(code).toBe(1)
     expect(found).toEqual([expect.objectContaining({ of: 'mail-send', state: 'open' })])
-  }, 60_000)
+  })
 })
 
 /** Binary columns, as PostgreSQL reads them from JSON. */

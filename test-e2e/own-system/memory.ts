@@ -38,7 +38,7 @@ export function describeMemoryAtRest(systemOf: () => System): void {
       await process.ready()
     }
     expect(first.length > 0 ? await above() : first).toEqual([])
-  }, 60_000)
+  })
 }
 
 /** The memory of services under load. The mails are large, so suites that search the system run earlier. */

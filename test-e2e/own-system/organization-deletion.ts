@@ -1,4 +1,5 @@
-import { operate, WebhookReceiver, waitFor } from '@restante/testkit'
+import { LIMITS } from '@restante/contracts/vocabulary'
+import { operate, trueUntil, underLoad, WebhookReceiver, waitFor } from '@restante/testkit'
 import { type SeededInbox, seedInbox } from '../deletion/seeded-inbox.ts'
 import { findTraces } from '../deletion/traces.ts'
 import { leftBehind, ON_ITS_WAY } from '../deletion/what-stays.ts'
@@ -40,24 +41,27 @@ export function describeOrganizationDeletion(systemOf: () => System): void {
     const neighbour = (await tenant.client.inboxes.create({})).inboxId
     inbox = await seedInbox({ tenant, peer, neighbour, receiver, endpoints: system.endpoints })
     stream = await openStream(system.endpoints, tenant.key)
-  }, 60_000)
+  })
   afterAll(async () => {
     await stream?.close()
     await Promise.all([peer?.stop(), receiver?.stop()])
-  }, 30_000)
+  })
 
   it('is inaccessible for its keys, streams and senders once the command has answered, within the cache time of gateways', async () => {
     expect(await operate(system.endpoints.operator, 'organizations', 'delete', id, '--yes')).toContain(
       'is being deleted',
     )
-    const answeredAt = Date.now()
-    await expect(peer.send({ to: inbox.inboxId, subject: 'Late', text: 'Late' })).rejects.toMatchObject({
-      responseCode: 550,
-    })
-    const isDead = async () => (await tenant.api.get('/v0/auth/me')).status === 401
-    await waitFor(isDead, { what: 'the key to die', timeout: 5_000, interval: 50 })
-    expect((await stream.ended()).code).toBe(1008)
-    expect(Date.now() - answeredAt).toBeLessThan(2_000)
+    const answeredAt = performance.now()
+    const [admittedMs, { code, at }] = await Promise.all([
+      trueUntil(async () => (await tenant.api.get('/v0/auth/me')).status !== 401, { what: 'the key to die' }),
+      stream.ended().then((closed) => ({ ...closed, at: performance.now() })),
+      expect(peer.send({ to: inbox.inboxId, subject: 'Late', text: 'Late' })).rejects.toMatchObject({
+        responseCode: 550,
+      }),
+    ])
+    expect(admittedMs).toBeLessThan(LIMITS.apiKey.cache)
+    expect(code).toBe(1008)
+    expect(at - answeredAt).toBeLessThan(underLoad(2_000))
   })
 
   it('is complete when every service has purged it, and leaves nothing except what is listed', async () => {
@@ -72,11 +76,10 @@ export function describeOrganizationDeletion(systemOf: () => System): void {
     // Services learn of the deletion from the topic.
     await waitFor(async () => JSON.stringify(await left()) === '[]', {
       what: 'the last traces to go',
-      timeout: 30_000,
       interval: 500,
     }).catch(() => undefined)
     expect(await left()).toEqual([])
-  }, 120_000)
+  })
 
   it('reserves its addresses against others, and affects no other organization', async () => {
     expect(await other.api.post('/v0/inboxes', { username: inbox.username })).toMatchObject({
@@ -89,6 +92,6 @@ export function describeOrganizationDeletion(systemOf: () => System): void {
   it('still has its accepted mail delivered', async () => {
     const { messageId, recipient } = inbox.waiting
     peer.server.answerRecipient(recipient)
-    expect((await peer.server.next(recipient, { timeout: 20_000 })).parsed.messageId).toBe(messageId)
-  }, 30_000)
+    expect((await peer.server.next(recipient)).parsed.messageId).toBe(messageId)
+  })
 }

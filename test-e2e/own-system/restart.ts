@@ -62,14 +62,14 @@ export function describeRestart(systemOf: () => System): void {
     await killAmid('mail-send', works)
     await restart('mail-send')
     for (const { messageId, to } of sent) {
-      const mail = await peer.server.next(to, { timeout: 20_000 })
+      const mail = await peer.server.next(to)
       expect(mail.parsed.messageId).toBe(messageId)
       await waitFor(
         async () => (await tenant.client.inboxes.messages.get(inboxId, messageId)).labels.includes('delivered'),
-        { what: `the delivery of ${messageId}`, timeout: 20_000 },
+        { what: `the delivery of ${messageId}` },
       )
     }
-  }, 90_000)
+  })
 
   it('loses no accepted mail, stores one copy of each, and publishes each once (mail-ingest)', async () => {
     const inboxId = await newInbox()
@@ -92,12 +92,12 @@ export function describeRestart(systemOf: () => System): void {
         const present = new Set((await messages()).map(({ messageId }) => messageId))
         return accepted.every((index) => present.has(ids[index] ?? ''))
       },
-      { what: 'every mail that got its 250', timeout: 20_000 },
+      { what: 'every mail that got its 250' },
     )
     // A mail without a 250 is sent again, as mail servers do; if it was accepted after all, it must not be stored
     // twice.
     for (const [index, id] of ids.entries()) if (!accepted.includes(index)) await send(inboxId, id)
-    await waitFor(async () => (await messages()).length >= ids.length, { what: 'all mails', timeout: 20_000 })
+    await waitFor(async () => (await messages()).length >= ids.length, { what: 'all mails' })
     expect((await messages()).map(({ messageId }) => messageId).sort()).toEqual(ids.toSorted())
     const requests = () => receiver.requests.map((request) => Object(verifyWebhook(secret, request)))
     for (const id of ids) {
@@ -108,7 +108,7 @@ export function describeRestart(systemOf: () => System): void {
     }
     await stream.close()
     await receiver.stop()
-  }, 90_000)
+  })
 
   it('repeats possibly lost requests under the same ids (webhooks-dispatcher)', async () => {
     const inboxId = await newInbox()
@@ -122,12 +122,11 @@ export function describeRestart(systemOf: () => System): void {
     await restart('webhooks-dispatcher')
     const [first, second] = await waitFor(() => receiver.requests.length > 1 && receiver.requests, {
       what: 'the second request',
-      timeout: 20_000,
     })
     expect(second?.headers['svix-id']).toBe(first?.headers['svix-id'])
     expect(second?.body).toBe(first?.body)
     await receiver.stop()
-  }, 60_000)
+  })
 
   it('keeps every key and inbox, and mail waits at its senders (gateway)', async () => {
     const inboxId = await newInbox()
@@ -139,7 +138,7 @@ export function describeRestart(systemOf: () => System): void {
     await send(inboxId, id)
     const message = await waitFor(() => tenant.client.inboxes.messages.get(inboxId, id), { what: 'the mail' })
     expect(message.labels).toEqual(['received', 'unread'])
-  }, 60_000)
+  })
 
   it('answers calls that wait at once when it shuts down, and misses no mail of the meantime (mcp)', async () => {
     const inboxId = await newInbox()
@@ -156,7 +155,7 @@ export function describeRestart(systemOf: () => System): void {
     await restart('mcp')
     const { structured } = await wait(cursor, 30)
     expect(structured['messages']).toMatchObject([{ messageId: id }])
-  }, 60_000)
+  })
 
   it('resumes its streams when their clients reconnect (websocket-fanout)', async () => {
     const inboxId = await newInbox()
@@ -177,5 +176,5 @@ export function describeRestart(systemOf: () => System): void {
     })
     expect(await tenant.client.inboxes.messages.get(inboxId, missed)).toMatchObject({ messageId: missed })
     await after.close()
-  }, 90_000)
+  })
 }

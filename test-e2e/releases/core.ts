@@ -47,9 +47,8 @@ async function converse({ endpoints, tenant, peer }: Bystander, inboxId: string,
   await peer.send({ to: inboxId, subject, text: 'How much is it?', messageId, attachments })
   const message = await waitFor(() => client.inboxes.messages.get(inboxId, messageId), {
     what: `${subject} to be stored`,
-    timeout: 30_000,
   })
-  await eventAbout(stream, messageId, 'message.received', 30_000)
+  await eventAbout(stream, messageId, 'message.received')
   await stream.close()
   const [{ attachmentId = '' } = {}] = message.attachments ?? []
   const { downloadUrl } = await client.inboxes.messages.getAttachment(inboxId, messageId, attachmentId)
@@ -66,7 +65,6 @@ async function converse({ endpoints, tenant, peer }: Bystander, inboxId: string,
     async () => (await client.inboxes.messages.get(inboxId, reply.messageId)).labels.includes('delivered'),
     {
       what: 'the reply to be reported as delivered',
-      timeout: 30_000,
     },
   )
 }

@@ -32,7 +32,7 @@ export function describeLeftWork(title: string, installationOf: () => Installati
     const { messageId } = await tenant.client.inboxes.messages.send(inboxId, { to: human, text: 'Left behind' })
     const before = receiver.requests.length
     await source.send(MAILS, MAILS)
-    await waitFor(() => receiver.requests.length > before, { what: 'the first failed webhook', timeout: 30_000 })
+    await waitFor(() => receiver.requests.length > before, { what: 'the first failed webhook' })
     // Events stay in the outbox.
     await engines.kill('kafka')
     await source.send(MAILS, MAILS)

@@ -37,7 +37,7 @@ describeAtFullLength(
       bystander = { endpoints, tenant: await createTenant(endpoints, old), peer: installation.peer }
     }, INSTALL_TIMEOUT + INSTALLATION_TIMEOUT)
     // A test that fails must not leave its mail flowing: the next ones count theirs.
-    afterEach(() => flow?.stop(), 60_000)
+    afterEach(() => flow?.stop())
     afterAll(() => installation?.stop(), INSTALLATION_TIMEOUT)
 
     /** Expects that the mail of the test reached its destinations once, and that no request failed. */
@@ -106,7 +106,7 @@ describeAtFullLength(
         await old.ensureTopics(installation.engines.resources)
         await useEverything(bystander, 'back')
         await expectUnbroken()
-        await waitFor(() => installation.stream.subscribed, { what: 'the stream to be back', timeout: 30_000 })
+        await waitFor(() => installation.stream.subscribed, { what: 'the stream to be back' })
       },
       ROLLING_TIMEOUT,
     )

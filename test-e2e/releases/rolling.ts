@@ -18,7 +18,7 @@ export interface Flow {
 /** Lets mail arrive, and agents reply to it, some of it with attempts that fail at first. */
 export async function flowing(installation: Installation): Promise<Flow> {
   const { source, stream, peer, receiver } = installation
-  await waitFor(() => stream.subscribed, { what: 'the stream', timeout: 30_000 })
+  await waitFor(() => stream.subscribed, { what: 'the stream' })
   const human = peer.address()
   peer.server.answerRecipient(human, ...Array<'451 4.7.1 Not now'>(5).fill('451 4.7.1 Not now'))
   receiver.failFirstOfEvery(10)

@@ -39,7 +39,7 @@ describeAtFullLength({ programs: ['openssl', 'java', 'mvn'] }, 'Kafka with TLS a
       { user: USER, resource: 'cluster', name: 'kafka-cluster', pattern: 'literal', operations: ['IdempotentWrite'] },
       { user: NOBODY, resource: 'cluster', name: 'kafka-cluster', pattern: 'literal', operations: ['IdempotentWrite'] },
     ])
-  }, 120_000)
+  })
   afterAll(async () => {
     await broker?.stop()
     await removeFoundation(foundation)
@@ -98,38 +98,26 @@ describeAtFullLength({ programs: ['openssl', 'java', 'mvn'] }, 'Kafka with TLS a
 
   const MECHANISMS = ['scram-sha-256', 'scram-sha-512', 'plain', 'oauthbearer'] as const
 
-  it.each(MECHANISMS)(
-    'carries records from a producer to a consumer that authenticate by %s',
-    async (mechanism) => {
-      const kafka = connections(environmentOf(mechanism))
-      const value = `by ${mechanism} ${randomName()}`
-      await send(kafka, [value])
-      const collected = await collectTopic(kafka, 'letters')
-      const record = await collected.next((each) => each.value === value, { what: 'the record', timeout: 20_000 })
-      expect(record.value).toBe(value)
-      await collected.stop()
-    },
-    60_000,
-  )
+  it.each(MECHANISMS)('carries records from a producer to a consumer that authenticate by %s', async (mechanism) => {
+    const kafka = connections(environmentOf(mechanism))
+    const value = `by ${mechanism} ${randomName()}`
+    await send(kafka, [value])
+    const collected = await collectTopic(kafka, 'letters')
+    const record = await collected.next((each) => each.value === value, { what: 'the record' })
+    expect(record.value).toBe(value)
+    await collected.stop()
+  })
 
-  it.each(MECHANISMS)(
-    'refuses a user of %s whom no ACL allows the topic',
-    async (mechanism) => {
-      await expect(send(connections(environmentOf(mechanism, NOBODY)), ['never'])).rejects.toThrow(/[Nn]ot authorized/)
-    },
-    60_000,
-  )
+  it.each(MECHANISMS)('refuses a user of %s whom no ACL allows the topic', async (mechanism) => {
+    await expect(send(connections(environmentOf(mechanism, NOBODY)), ['never'])).rejects.toThrow(/[Nn]ot authorized/)
+  })
 
-  it.each(MECHANISMS)(
-    'is refused with %s when another authority has signed its certificate',
-    async (mechanism) => {
-      const environment = { ...environmentOf(mechanism), ENGINE_CA_FILE: foundation.stranger.file }
-      expect(await refused(environment)).toMatch(
-        /^(Kafka|The token endpoint of Kafka): no trusted authority .*ENGINE_CA_FILE/,
-      )
-    },
-    60_000,
-  )
+  it.each(MECHANISMS)('is refused with %s when another authority has signed its certificate', async (mechanism) => {
+    const environment = { ...environmentOf(mechanism), ENGINE_CA_FILE: foundation.stranger.file }
+    expect(await refused(environment)).toMatch(
+      /^(Kafka|The token endpoint of Kafka): no trusted authority .*ENGINE_CA_FILE/,
+    )
+  })
 
   it('is refused when its certificate is for another host', async () => {
     const environment = environmentOf('scram-sha-512')
@@ -137,7 +125,7 @@ describeAtFullLength({ programs: ['openssl', 'java', 'mvn'] }, 'Kafka with TLS a
     expect(await refused({ ...environment, KAFKA_BROKERS: brokers })).toMatch(
       /^Kafka: its certificate is for another host/,
     )
-  }, 60_000)
+  })
 
   it.each(['scram-sha-256', 'scram-sha-512', 'plain'])(
     'names the variables when the password of %s is wrong',
@@ -146,14 +134,13 @@ describeAtFullLength({ programs: ['openssl', 'java', 'mvn'] }, 'Kafka with TLS a
       expect(message).toMatch(/^Kafka: it refused the credentials .*correct KAFKA_SASL_MECHANISM and the credentials/)
       expect(message).not.toMatch('wrong-secret')
     },
-    60_000,
   )
 
   it('names KAFKA_SSL to a client without TLS', async () => {
     expect(await refused({ ...environmentOf('scram-sha-512'), KAFKA_SSL: 'false' })).toMatch(
       /^Kafka: .*if it requires TLS there, set KAFKA_SSL=true/,
     )
-  }, 60_000)
+  })
 
   it('is operated by the commands, with the variables that services have', async () => {
     const run = (file: string, words: readonly string[], environment: Record<string, string>) => {
@@ -168,7 +155,7 @@ describeAtFullLength({ programs: ['openssl', 'java', 'mvn'] }, 'Kafka with TLS a
         stderr: expect.stringMatching(/ENGINE_CA_FILE/),
       })
     }
-  }, 120_000)
+  })
 
   describe('by OAUTHBEARER', () => {
     it('asks for one token for all connections of a process, with its scope', async () => {
@@ -176,7 +163,7 @@ describeAtFullLength({ programs: ['openssl', 'java', 'mvn'] }, 'Kafka with TLS a
       const before = broker.tokens.answers.length
       await Promise.all([send(kafka, ['a']), send(kafka, ['b']), send(kafka, ['c'])])
       expect(broker.tokens.answers.slice(before)).toEqual([{ status: 200, scope: 'events' }])
-    }, 60_000)
+    })
 
     it('keeps a connection beyond the lifetime of its token, with a new one', async () => {
       broker.tokens.lifetimeSeconds = 12
@@ -196,7 +183,7 @@ describeAtFullLength({ programs: ['openssl', 'java', 'mvn'] }, 'Kafka with TLS a
       await producer.disconnect()
       broker.tokens.lifetimeSeconds = 300
       expect(sent).toBeGreaterThan(20)
-    }, 60_000)
+    })
 
     it('names the variables when the client secret is wrong', async () => {
       const message = await refused({ ...environmentOf('oauthbearer'), KAFKA_OAUTH_CLIENT_SECRET: 'wrong-secret' })
@@ -205,13 +192,13 @@ describeAtFullLength({ programs: ['openssl', 'java', 'mvn'] }, 'Kafka with TLS a
       )
       expect(message).toMatch('KAFKA_OAUTH_CLIENT_SECRET')
       expect(message).not.toMatch('wrong-secret')
-    }, 60_000)
+    })
 
     it('names the token endpoint when it does not answer', async () => {
       const url = `https://localhost:${await freePort()}/token`
       expect(await refused({ ...environmentOf('oauthbearer'), KAFKA_OAUTH_TOKEN_URL: url })).toMatch(
         /The token endpoint of Kafka \(localhost:\d+\) gave no token: .*ECONNREFUSED/,
       )
-    }, 60_000)
+    })
   })
 })

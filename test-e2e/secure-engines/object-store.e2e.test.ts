@@ -17,7 +17,7 @@ describeAtFullLength({ programs: ['openssl', 'versitygw'] }, 'a bucket of a real
     const [certificate, port] = await Promise.all([foundation.authority.issue('s3-server'), freePort()])
     server = await ObjectStore.start({ folder: foundation.folder, port, certificate, bucket: 'mail', ...credentials })
     store = await open({})
-  }, 60_000)
+  })
   afterAll(async () => {
     await store?.stop()
     await server?.stop()

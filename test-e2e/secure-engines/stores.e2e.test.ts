@@ -28,7 +28,7 @@ describeWith({ programs: ['openssl', 'redis-server'] }, 'PostgreSQL and Redis wi
     foundation = await layFoundation()
     stranger = readTrust(foundation.stranger.file)
     stores = await SecureStores.start(foundation)
-  }, 60_000)
+  })
   afterAll(async () => {
     await stores?.stop()
     await removeFoundation(foundation)
@@ -128,7 +128,7 @@ describeWith({ programs: ['openssl', 'redis-server'] }, 'PostgreSQL and Redis wi
         stderr: expect.stringMatching(/ENGINE_CA_FILE .*ENOENT/),
       })
       expect((await command(foundation.authority.file)).stdout).toMatch(/^applied /)
-    }, 60_000)
+    })
   })
 
   /** The first error that a connection reports, in the words of the services. */
@@ -181,7 +181,7 @@ describeWith({ programs: ['openssl', 'redis-server'] }, 'PostgreSQL and Redis wi
       await waitFor(() => done.includes('due'), { what: 'the timer' })
       await timers.stop()
       await db.stop()
-    }, 60_000)
+    })
 
     it('is refused when another authority has signed its certificate', async () => {
       expect(await refusedByRedis(stores.redis.url, stranger)).toMatch(

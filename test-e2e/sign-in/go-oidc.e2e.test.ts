@@ -35,5 +35,5 @@ describeAtFullLength({ programs: [findGo()] }, 'an app that uses go-oidc', () =>
       again: 'invalid_grant',
       revoked: true,
     })
-  }, 60_000)
+  })
 })

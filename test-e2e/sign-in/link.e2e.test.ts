@@ -36,7 +36,7 @@ describeInBrowser('a link that an agent made', 'openid email profile', (suite) =
     )
     expect([elsewhere, complaints.filter((one) => !MAY_SHOW.test(one))]).toEqual([[], []])
     await page.context().close()
-  }, 60_000)
+  })
 
   it('is not used up by programs that open it before its reader, even with a browser', async () => {
     const agent = await newAgent(system)
@@ -50,7 +50,7 @@ describeInBrowser('a link that an agent made', 'openid email profile', (suite) =
     await press(page, 'Sign in')
     await shows(page, 'Sign in to Example Research?')
     await page.context().close()
-  }, 60_000)
+  })
 
   it('works once: the second of two browsers, and every later one, is told so', async () => {
     const agent = await newAgent(system)
@@ -66,7 +66,7 @@ describeInBrowser('a link that an agent made', 'openid email profile', (suite) =
     await shows(second.page, 'This link is no longer valid')
     expect((await fetch(`${url}x`)).status).toBe(410)
     for (const { page } of [first, second]) await page.context().close()
-  }, 60_000)
+  })
 
   it('signs in once when its button is pressed twice', async () => {
     const agent = await newAgent(system)
@@ -76,7 +76,7 @@ describeInBrowser('a link that an agent made', 'openid email profile', (suite) =
     await page.getByRole('button', { name: 'Sign in' }).dblclick()
     expect(await claimsAt(page)).toMatchObject({ email: agent.inboxId })
     await page.context().close()
-  }, 60_000)
+  })
 
   it('leaves keys of several inboxes in a browser, which asks for which one, and forgets one', async () => {
     const agents = [await newAgent(system), await newAgent(system)] as const
@@ -103,7 +103,7 @@ describeInBrowser('a link that an agent made', 'openid email profile', (suite) =
     await page.goto(`${suite.app.base}/login?login_hint=${encodeURIComponent(agents[0].inboxId)}`)
     await shows(page, 'Waiting for an agent')
     await page.context().close()
-  }, 90_000)
+  })
 
   it('leaves a key that the browser forgets once the agent has deleted it', async () => {
     const agent = await newAgent(system)
@@ -117,5 +117,5 @@ describeInBrowser('a link that an agent made', 'openid email profile', (suite) =
     await authorize(agent, page)
     expect(await claimsAt(page)).toMatchObject({ email: agent.inboxId })
     await page.context().close()
-  }, 60_000)
+  })
 })

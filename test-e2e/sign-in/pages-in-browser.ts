@@ -22,7 +22,7 @@ export function describeInBrowser(title: string, scope: string, tests: (suite: S
       chromium = system.cleanUp(await openBrowser())
       const { operator, signInUrl: issuer } = system.endpoints
       app = system.cleanUp(await startRelyingParty({ operator, issuer, scope, settings: { disclosure: DISCLOSURE } }))
-    }, 60_000)
+    })
     tests({
       system,
       get app() {

@@ -25,14 +25,14 @@ describeWith({ programs: ['python3'], missing: missingPython() }, 'apps that use
     const shared = { email: agent.inboxId, email_verified: true, name: 'Procurement', actor_type: 'agent' }
     expect(claims).toMatchObject({ ...shared, aud: appId, org: expect.any(String), scope: 'openid email profile' })
     expect(userInfo).toMatchObject({ ...shared, sub: claims?.sub })
-  }, 60_000)
+  })
 
   it('openid-client without a registration get the address, and no more', async () => {
     const { agent, claims } = await signInAs('https://app.example/', openid.None(), 'openid email')
     expect(claims).toMatchObject({ email: agent.inboxId, aud: 'https://app.example/' })
     expect(claims).not.toHaveProperty('org')
     expect(claims).not.toHaveProperty('name')
-  }, 60_000)
+  })
 
   it('Authlib verify the ID token by the published keys', async () => {
     const agent = await newAgent(system)

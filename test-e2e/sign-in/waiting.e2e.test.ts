@@ -39,7 +39,7 @@ describeInBrowser('a sign-in that begins at the app', 'openid email', (suite) =>
     expect(await claimsAt(page)).toMatchObject({ email: agent.inboxId })
     expect(complaints.filter((one) => !/Failed to load resource/.test(one))).toEqual([])
     await page.context().close()
-  }, 60_000)
+  })
 
   it('leaves nothing in the history that Back could lead to', async () => {
     const agent = await newAgent(system)
@@ -51,7 +51,7 @@ describeInBrowser('a sign-in that begins at the app', 'openid email', (suite) =>
     await page.goBack()
     expect(new URL(page.url()).origin).toBe(suite.app.base)
     await page.context().close()
-  }, 60_000)
+  })
 
   it('belongs to its browser: another one cannot finish it', async () => {
     const agent = await newAgent(system)
@@ -77,7 +77,7 @@ describeInBrowser('a sign-in that begins at the app', 'openid email', (suite) =>
     await authorize(agent, page, { accept_disclosure: true })
     expect(await claimsAt(page)).toMatchObject({ email: agent.inboxId })
     for (const each of [page, stranger.page]) await each.context().close()
-  }, 60_000)
+  })
 
   it('says that it has expired, in a page that waits and in one that asks', async () => {
     const agent = await newAgent(system)
@@ -92,7 +92,7 @@ describeInBrowser('a sign-in that begins at the app', 'openid email', (suite) =>
     await shows(asking, 'This sign-in has expired')
     await shows(waiting, /expired|over/)
     for (const page of [waiting, asking]) await page.context().close()
-  }, 60_000)
+  })
 
   it('needs JavaScript and a place for keys, and says so', async () => {
     const [{ page: plain }, { page: without }] = await Promise.all([open({ javaScriptEnabled: false }), open()])
@@ -102,7 +102,7 @@ describeInBrowser('a sign-in that begins at the app', 'openid email', (suite) =>
     await without.goto(login())
     await shows(without, 'This browser cannot sign in')
     for (const page of [plain, without]) await page.context().close()
-  }, 60_000)
+  })
 
   it('never asks with prompt=none', async () => {
     const { page } = await open()
@@ -114,7 +114,7 @@ describeInBrowser('a sign-in that begins at the app', 'openid email', (suite) =>
     await shows(page, 'Not signed in')
     expect(page.url()).toContain('error=login_required')
     await page.context().close()
-  }, 60_000)
+  })
 })
 
 describeInBrowser('a sign-in that asks for details of the owner', 'openid owner_profile owner_email', (suite) => {
@@ -146,7 +146,7 @@ describeInBrowser('a sign-in that asks for details of the owner', 'openid owner_
     await owner.goto(link)
     await shows(owner, 'You allowed it')
     for (const each of [page, owner]) await each.context().close()
-  }, 90_000)
+  })
 
   it('ends without data once the owner has denied it', async () => {
     const { page, owner } = await toOwner('Deny')
@@ -154,5 +154,5 @@ describeInBrowser('a sign-in that asks for details of the owner', 'openid owner_
     await shows(page, 'Not signed in')
     expect(await page.locator('body').textContent()).toContain('access_denied')
     for (const each of [page, owner]) await each.context().close()
-  }, 90_000)
+  })
 })

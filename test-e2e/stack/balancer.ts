@@ -59,7 +59,6 @@ export class Balancer {
     const server = name === 'gateway' ? `gateway-${replica + 1}` : `replica-${replica}`
     await waitFor(async () => (await this.#statistics()).some((line) => isUp(line, name, server)), {
       what: `${server} of ${name} to be up behind the balancer`,
-      timeout: 30_000,
       interval: 50,
     })
   }

@@ -11,7 +11,7 @@ import { claim, currentRun } from './run.ts'
 const outcome = z.union([z.object({ endpoints }), z.object({ failure: z.string() })])
 
 /** Time limit for the start of services, databases and topics. */
-export const START_TIMEOUT = 120_000
+export const START_TIMEOUT = 300_000
 
 /** The system that all test files of this run share. The first caller starts it. */
 export async function connectSystem(): Promise<Endpoints> {

@@ -56,7 +56,7 @@ export async function invite(peer: OutsidePeer, api: Api, inboxId: string, from 
       const events = Array.isArray(body['events']) ? body['events'].filter(isEvent) : []
       return events.find((event) => event.uid === uid)?.event_id
     },
-    { what: 'the invitation to be in the calendar', timeout: 20_000 },
+    { what: 'the invitation to be in the calendar' },
   )
 }
 

@@ -25,9 +25,9 @@ export function typesAbout(stream: StreamClient, messageId: string): unknown[] {
 }
 
 /** Waits for an event of a type about a message. */
-export function eventAbout(stream: StreamClient, messageId: string, type: string, timeout = 10_000) {
+export function eventAbout(stream: StreamClient, messageId: string, type: string, timeout?: number) {
   return waitFor(() => eventsAbout(stream, messageId).find((event) => event['event_type'] === type), {
     what: `${type} of ${messageId}`,
-    timeout,
+    ...(timeout !== undefined && { timeout }),
   })
 }

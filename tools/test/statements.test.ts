@@ -21,7 +21,7 @@ describe('the check of SQL statements against the schema', () => {
     const { fits, output } = await check()
     expect(output).toEqual([expect.stringMatching(/^\d{3} statements fit the schema$/)])
     expect(fits).toBe(true)
-  }, 60_000)
+  })
 
   it('reports location and reason of each statement that does not fit, and no others', async () => {
     const { fits, output } = await check(join(root, fixture))

@@ -48,12 +48,12 @@ describe('files that images do without', () => {
     const files = await loaded(mains)
     expect(files.length).toBeGreaterThan(1_500)
     expect(files.filter(isUnused)).toEqual([])
-  }, 60_000)
+  })
 
   it('are loaded by no command that runs in a container', async () => {
     const files = await loaded(commands.map((command) => path.join(root, command)))
     expect(files.filter(isUnused)).toEqual([])
-  }, 60_000)
+  })
 
   it('are no licenses, which have to be passed on with a package', () => {
     const licenses = ['LICENSE', 'LICENSE.md', 'license.markdown', 'LICENCE.md', 'NOTICE.md', 'COPYING.md']

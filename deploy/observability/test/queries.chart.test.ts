@@ -68,7 +68,7 @@ describe('every query of dashboards and alerts', () => {
   afterAll(async () => {
     await observed?.stop()
     await rm(folder, { recursive: true, force: true })
-  }, 60_000)
+  })
 
   /** The series that a process exports, of the metrics of this selector. */
   const exportedOf = (metric: string) => series.filter(({ name }) => name === metric)

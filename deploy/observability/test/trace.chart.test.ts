@@ -23,7 +23,7 @@ describe('the trace of a mail', () => {
     await observed?.stop()
     await receiver?.stop()
     await rm(folder, { recursive: true, force: true })
-  }, 60_000)
+  })
 
   const stage = (name: string) => trace.find((span) => span.name === name)
 

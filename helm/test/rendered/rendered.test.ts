@@ -14,7 +14,7 @@ describe('an installation as the chart renders it, on engines with TLS and authe
   afterAll(async () => {
     await peer?.stop()
     await installation?.stop()
-  }, 120_000)
+  })
 
   it('receives a mail, reports it to a webhook, and delivers the reply', async () => {
     const { client } = tenant
@@ -44,7 +44,7 @@ describe('an installation as the chart renders it, on engines with TLS and authe
     const [mail] = await waitFor(() => mails().length > 0 && mails(), { what: 'the code', timeout: 60_000 })
     const [otpCode] = /\b\d{6}\b/.exec(mail?.parsed.text ?? '') ?? []
     await clientOf(endpoints, signedUp.apiKey).agent.verify({ otpCode: otpCode ?? '' })
-  }, 120_000)
+  })
 
   it('has no connection to PostgreSQL without TLS', async () => {
     const { encrypted, plain } = await installation.encryptedConnections()

@@ -63,7 +63,7 @@ describe('a timer', () => {
     await timers.start()
     await until(async () => (await stack.redis.keys(`${stack.prefix}:note:*`)).length > 0)
     await at(stack.db, timers, 'now')
-    await until(async () => (await stack.effects()).length === 1, 5_000)
+    await until(async () => (await stack.effects()).length === 1)
   })
 
   it('does not exist when its transaction rolls back', async () => {

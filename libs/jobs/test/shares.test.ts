@@ -36,12 +36,12 @@ describe('shares', () => {
     await until(async () => (await stack.effects()).some(({ key }) => key === 'calm-2'))
     const keys = (await stack.effects()).map(({ key }) => key)
     expect(keys.indexOf('calm-2')).toBeLessThan(20)
-    await until(async () => (await stack.effects()).length === 503, 30_000)
+    await until(async () => (await stack.effects()).length === 503)
     expect((await stack.effects()).filter(({ key }) => key.startsWith('busy')).map(({ key }) => key)).toEqual(
       Array.from({ length: 500 }, (_, index) => `busy-${index}`),
     )
     expect(await stack.rows()).toEqual([])
-  }, 40_000)
+  })
 
   it('hold for timers that are scheduled because they were missing', async () => {
     const timers = stack.timers()
@@ -56,7 +56,7 @@ describe('shares', () => {
     await timers.start()
     await until(async () => (await stack.effects()).length === 1)
     expect(runs).toEqual([3])
-  }, 40_000)
+  })
 
   it('do not delay each other while the long queue is already being worked on', async () => {
     const timers = stack.timers()
@@ -75,7 +75,7 @@ describe('shares', () => {
     const index = (await stack.effects()).findIndex(({ key }) => key === 'calm-0')
     // What is in the queue already goes first: 50 at most.
     expect(index - before).toBeLessThan(120)
-  }, 40_000)
+  })
 
   it('are kept when a timer is postponed, and told to the handler', async () => {
     const timers = stack.timers()

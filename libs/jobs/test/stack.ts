@@ -100,7 +100,7 @@ export function at(db: Database, timers: TestTimers, key: string, dueAt?: Date, 
 }
 
 /** Resolves when `condition` returns something truthy; checks again every few milliseconds. */
-export async function until<T>(condition: () => Promise<T> | T, limitMs = 15_000): Promise<T> {
+export async function until<T>(condition: () => Promise<T> | T, limitMs = 30_000): Promise<T> {
   const end = Date.now() + limitMs
   for (;;) {
     const value = await condition()

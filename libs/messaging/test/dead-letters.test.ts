@@ -61,7 +61,7 @@ describe('dead letters', () => {
     expect(wrongOption).toEqual({ code: 2, output: '', refusal: expect.stringMatching(/'--grop'.*\n\nusage: /s) })
     const groups = `No consumer group mail-ingest.leters. Existing groups:\n  ${GROUP}\n`
     expect(wrongGroup).toEqual({ code: 2, output: '', refusal: groups })
-  }, 30_000)
+  })
 
   it('hold an event that a handler fails on, with the reason, while later events of its key go on', async () => {
     await fixture.post(posted('box', 12), posted('box', 13, 'the words'), posted('box', 14))

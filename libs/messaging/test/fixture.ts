@@ -195,7 +195,7 @@ export class MessagingFixture {
 }
 
 /** Waits until a probe answers anything but `false`, and returns the answer; fails after `ms`. */
-export async function until<T>(probe: () => T | false | Promise<T | false>, ms = 20_000): Promise<T> {
+export async function until<T>(probe: () => T | false | Promise<T | false>, ms = 30_000): Promise<T> {
   const deadline = Date.now() + ms
   for (;;) {
     const value = await probe()

@@ -92,7 +92,7 @@ export function organizationDeleted(organization_id: string): TenancyEvent {
 }
 
 /** Checks `condition` every few milliseconds, and resolves to its first truthy result. */
-export async function until<T>(condition: () => Promise<T> | T, limitMs = 15_000): Promise<T> {
+export async function until<T>(condition: () => Promise<T> | T, limitMs = 30_000): Promise<T> {
   const end = Date.now() + limitMs
   for (;;) {
     const value = await condition()

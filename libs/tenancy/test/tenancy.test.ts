@@ -34,8 +34,8 @@ select count(*)::int as count from pg_stat_activity
  where datname = current_database() and wait_event_type = 'Lock'`)
 
 const stack = new Stack()
-beforeAll(() => stack.start(), 30_000)
-afterAll(() => stack.stop(), 30_000)
+beforeAll(() => stack.start())
+afterAll(() => stack.stop())
 
 const thingsOf = async (scope: string) => (await stack.db.query(COUNT, scope))[0]?.things
 const rowOf = async (id: string) => (await stack.db.query(ROW, id))[0]
@@ -122,7 +122,7 @@ describe('a service that purges in batches', () => {
     await tenancy.purge()
     expect(await rowOf(inbox.inbox_uid)).toMatchObject({ due: false, purged: false, ended: false })
     left.outcome = 'ended'
-    await until(async () => (await rowOf(inbox.inbox_uid))?.due, 2_000)
+    await until(async () => (await rowOf(inbox.inbox_uid))?.due)
     await tenancy.purge()
     expect(await rowOf(inbox.inbox_uid)).toMatchObject({ purged: true, ended: true })
   })
@@ -184,7 +184,7 @@ describe('a service that purges in batches', () => {
     } finally {
       await tenancy.stop()
     }
-  }, 60_000)
+  })
 })
 
 describe('a service that purges at once', () => {

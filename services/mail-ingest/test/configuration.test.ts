@@ -111,7 +111,7 @@ describe('the TLS certificate', () => {
     expect(await presented(fixture.smtpPort)).toBe('CN=mail.operator.test')
     await fixture.stop()
     await rm(folder, { recursive: true })
-  }, 60_000)
+  })
 })
 
 async function presented(port: number): Promise<string> {

@@ -9,8 +9,8 @@ let fixture: Fixture
 beforeAll(async () => {
   fixture = await startWorld()
   fixture.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 
 const someone = () => `ann-${randomUUID().slice(0, 8)}@outside.example`
 
@@ -60,7 +60,7 @@ describe('after a crash', () => {
     fixture.zone.set('later.example', { type: 'MX', exchange: 'mx.outside.test', priority: 1 })
     await factOf(fixture, id, 'delivery.delivered')
     expect(fixture.outside.mailsTo(to)).toHaveLength(1)
-  }, 60_000)
+  })
 
   it('delivers a message that was being handed over when the process died, under the same Message-ID', async () => {
     fixture.zone.fail('dying.example')
@@ -114,7 +114,7 @@ describe('after a crash', () => {
       'delivery.handed_over',
       'delivery.delivered',
     ])
-  }, 60_000)
+  })
 
   it('takes no delivery from the attempt that has taken over, however old the mail is', async () => {
     const reached = Promise.withResolvers<Socket>()
@@ -141,10 +141,9 @@ describe('after a crash', () => {
     stalling.close()
     await waitFor(async () => (await attemptsEnded()) > ended, {
       what: 'the end of the attempt that was overtaken',
-      timeout: 30_000,
     })
     expect(await deliveryTo(to)).toEqual(taken)
-  }, 60_000)
+  })
 
   it('publishes events that were committed and not published', async () => {
     const to = someone()
@@ -152,7 +151,7 @@ describe('after a crash', () => {
     await fixture.restart()
     await factOf(fixture, id, 'delivery.delivered')
     expect(factsAbout(fixture, id).filter(({ type }) => type === 'message.accepted')).toHaveLength(1)
-  }, 60_000)
+  })
 })
 
 describe('when the database goes down', () => {
@@ -168,7 +167,7 @@ describe('when the database goes down', () => {
     expect(await countRows(fixture.db, 'sends where inbox_uid = $1', caller.inbox.uid)).toBe(0)
     const id = await send({ to: someone() })
     await factOf(fixture, id, 'delivery.delivered')
-  }, 60_000)
+  })
 
   it('answers 200 when it goes down while the message is being committed and is back within seconds', async () => {
     const caller = inboxCaller()
@@ -181,7 +180,7 @@ describe('when the database goes down', () => {
     expect(answer.status).toBe(200)
     await factOf(fixture, answer.body['message_id'], 'delivery.delivered')
     expect(fixture.outside.mailsTo(to)).toHaveLength(1)
-  }, 60_000)
+  })
 
   it('sends nothing twice when it goes down while the message is being committed', async () => {
     const caller = inboxCaller()
@@ -203,7 +202,7 @@ describe('when the database goes down', () => {
     await factOf(fixture, again.body['message_id'], 'delivery.delivered')
     expect(await countRows(fixture.db, 'sends where inbox_uid = $1', caller.inbox.uid)).toBe(1)
     expect(fixture.outside.mailsTo(to)).toHaveLength(1)
-  }, 60_000)
+  })
 })
 
 /** Greets, accepts the envelope, and then never answers again. */

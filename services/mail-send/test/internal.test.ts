@@ -16,8 +16,8 @@ beforeAll(async () => {
   await writeFile(keyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }))
   fixture = await startWorld({ DKIM_SELECTOR: 's1', DKIM_KEY_FILE: keyFile })
   fixture.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 
 const SIGNATURE = /^DKIM-Signature: [^;]*;[^;]*;[^;]*; d=restante\.test;[^;]*;[^;]*; s=s1;/m
 

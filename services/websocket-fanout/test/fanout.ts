@@ -135,7 +135,7 @@ export async function startFanout(overrides: Record<string, string> = {}): Promi
       await events.publish(topics['mail.messages'], ...given)
       const ids = given.map(({ id }) => id)
       const all = async () => (await db.query(IN_LOG, ids))[0]?.count === ids.length
-      await waitFor(all, { what: 'the events in the log', timeout: 20_000 })
+      await waitFor(all, { what: 'the events in the log' })
     },
     tell: (...given) => events.publish(topics.tenancy, ...given),
     async another(more = {}, ready = true) {

@@ -10,8 +10,8 @@ let tenant: Tenant
 beforeAll(async () => {
   fanout = await startFanout()
   tenant = await fanout.tenant()
-}, 60_000)
-afterAll(() => fanout.stop(), 60_000)
+})
+afterAll(() => fanout.stop())
 
 function atGateway(query: string, headers: Record<string, string> = {}): Promise<StreamClient> {
   return StreamClient.open(`${fanout.gateway.url.replace('http', 'ws')}/v0${query}`, { headers })

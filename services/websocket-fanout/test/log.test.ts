@@ -147,5 +147,5 @@ describe('the stream log', () => {
     await waitFor(() => seen.length === 200, { what: 'the second half' })
     await tail.stop()
     expect(seen).toEqual((await db.query(selectAll)).map(({ event_id }) => event_id))
-  }, 30_000)
+  })
 })

@@ -58,7 +58,7 @@ export async function publishedIn(kafka: Kafka, organizationId: string, expected
       ({ type, headers }) => type === 'message.received' && headers['ce_organizationid'] === organizationId,
     )
   try {
-    await waitFor(() => received().length >= expected, { what: `${expected} events in the topic`, timeout: 30_000 })
+    await waitFor(() => received().length >= expected, { what: `${expected} events in the topic` })
     return collect(received().map(({ id, value }) => ({ document: JSON.parse(value), id })))
   } finally {
     await collection.stop()

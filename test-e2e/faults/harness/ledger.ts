@@ -97,7 +97,7 @@ export class Ledger {
             const found = await client.inboxes.messages.get(inboxId, messageId)
             return found.labels.includes('delivered') && found
           },
-          { what: `${messageId} to be delivered`, timeout: 30_000, interval: 200 },
+          { what: `${messageId} to be delivered`, interval: 200 },
         )
         return message.labels
       }),

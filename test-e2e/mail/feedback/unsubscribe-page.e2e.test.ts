@@ -27,7 +27,7 @@ describeWith({ programs: ['chromium'] }, 'the page behind a link to unsubscribe'
   let chromium: Awaited<ReturnType<typeof openBrowser>>
   beforeAll(async () => {
     chromium = system.cleanUp(await openBrowser())
-  }, 60_000)
+  })
 
   async function mailed() {
     const { client, api } = system.tenant

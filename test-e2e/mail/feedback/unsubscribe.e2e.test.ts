@@ -44,7 +44,7 @@ describe('a recipient', () => {
           () => undefined,
           () => true,
         ),
-      { what: 'the entry', timeout: 15_000 },
+      { what: 'the entry' },
     )
     await refused()
   })
@@ -59,7 +59,7 @@ describe('a recipient', () => {
         (await inboxes().messages.list(inboxId, { labels: ['received'] })).messages.find(
           ({ subject }) => subject === 'Undelivered Mail Returned to Sender',
         ),
-      { what: 'the notice', timeout: 15_000 },
+      { what: 'the notice' },
     )
     expect(notice).toMatchObject({ threadId, labels: ['received', 'unread'] })
   })

@@ -15,7 +15,6 @@ describe('mail to postmaster and abuse of the installation', () => {
   const forwarded = (subject: string) =>
     waitFor(() => server.mailsTo(operator).find(({ parsed }) => parsed.subject?.includes(subject)), {
       what: 'the forwarded mail',
-      timeout: 20_000,
     })
 
   it('reaches the operator with the original attached, and the answer to it reaches nobody', async () => {

@@ -62,7 +62,7 @@ describeAtFullLength({ programs: ['postfix'], root: true }, 'a Postfix', () => {
     inboxId = (await system.tenant.client.inboxes.create({})).inboxId
     stream = await openStream(system.endpoints, system.tenant.key, { inbox_ids: [inboxId] })
     system.cleanUp({ stop: () => stream.close() })
-  }, 60_000)
+  })
 
   const messages = () => system.tenant.client.inboxes.messages
   const someone = () => `${newUsername()}@${postfix.domain}`
@@ -73,7 +73,7 @@ describeAtFullLength({ programs: ['postfix'], root: true }, 'a Postfix', () => {
       ({ readOnly }) => readOnly === true,
       () => false,
     )
-  const delivered = (id: string) => eventAbout(stream, id, 'message.delivered', 30_000)
+  const delivered = (id: string) => eventAbout(stream, id, 'message.delivered')
   const bounced = (id: string) => eventAbout(stream, id, 'message.bounced', 60_000)
   const hasLabel = (id: string, label: string) =>
     waitFor(async () => (await labelsOf(id)).includes(label), { what: `the label ${label}` })
@@ -105,7 +105,7 @@ describeAtFullLength({ programs: ['postfix'], root: true }, 'a Postfix', () => {
       expect(outboundTypes(id)).toEqual(['message.sent', 'message.delivered'])
       expect(await labelsOf(id)).not.toContain('delayed')
     }
-  }, 60_000)
+  })
 
   it('that ends the session after a mail gets it again', async () => {
     const to = someone()
@@ -130,7 +130,6 @@ describeAtFullLength({ programs: ['postfix'], root: true }, 'a Postfix', () => {
       expect(await labelsOf(id)).not.toContain('delayed')
       expect(await isSuppressed(to)).toBe(false)
     },
-    90_000,
   )
 
   it.each(REFUSALS)('that refuses a recipient with %s has the message bounce as %s, %s', async (code, ...expected) => {

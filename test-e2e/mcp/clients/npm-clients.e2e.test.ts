@@ -27,7 +27,7 @@ describeAtFullLength({ programs: ['npm'] }, 'an agent of LangChain', () => {
     const child = spawn(process.execPath, [program, folder], { env: { PATH: process.env['PATH'], ...variables } })
     const result = await converse('langchain', child, { calls: () => everyCall(system) })
     expect(result).toEqual({ names: NAMES, failed: [], refused: expect.stringContaining('Inbox not found') })
-  }, 120_000)
+  })
 })
 
 describeAtFullLength({ programs: ['npm'] }, 'the inspector of MCP', () => {
@@ -48,7 +48,7 @@ describeAtFullLength({ programs: ['npm'] }, 'the inspector of MCP', () => {
     const listed = z.object({ tools: z.array(z.object({ name: z.string() })) })
     const { tools } = listed.parse(await inspect('--method', 'tools/list', '--strict'))
     expect(tools.map(({ name }) => name)).toEqual(NAMES)
-  }, 60_000)
+  })
 
   it('calls tools with arguments from a command line', async () => {
     const call = (name: string, ...args: string[]) =>
@@ -60,5 +60,5 @@ describeAtFullLength({ programs: ['npm'] }, 'the inspector of MCP', () => {
     expect(await call('list_messages', `inboxId=${inboxId}`, 'limit=5', 'includeSpam=true')).toMatchObject({
       structuredContent: { count: 0, messages: [] },
     })
-  }, 60_000)
+  })
 })

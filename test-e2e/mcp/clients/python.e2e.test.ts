@@ -29,5 +29,5 @@ describeWith({ programs: ['python3'], missing: missingPython() }, 'the Python pa
       refused: [true, 'not_found', expect.stringContaining('Inbox not found')],
     }
     expect(result).toEqual({ http: expected, stdio: expected })
-  }, 60_000)
+  })
 })

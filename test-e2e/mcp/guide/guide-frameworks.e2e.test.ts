@@ -51,7 +51,6 @@ describeAtFullLength(
         )
         expect(JSON.stringify(second?.messages.at(-1))).toContain('Where is my parcel?')
       },
-      60_000,
     )
   },
 )

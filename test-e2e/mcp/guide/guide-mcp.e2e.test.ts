@@ -52,7 +52,7 @@ describeWith({ programs: ['python3'], missing: missingPython() }, 'the guide for
     }
     expect(kinds.filter((kind) => kind === 'called').length).toBeGreaterThanOrEqual(6)
     expect(kinds).toContain('started')
-  }, 60_000)
+  })
 
   it('has a line for a shell, as the README, that gives an assistant the address and the key', async () => {
     const { key } = await modelInbox(system)
@@ -116,7 +116,6 @@ describeWith({ programs: ['python3'], missing: missingPython() }, 'the guide for
         await program.stop()
       }
     },
-    60_000,
   )
 
   it('names tools in its programs that the key of its agent may use', async () => {

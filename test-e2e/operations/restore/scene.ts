@@ -143,7 +143,7 @@ export class Scene {
     const to = this.peer.address(newUsername('later'))
     this.peer.server.answerRecipient(to, ...Array<'450 4.2.0 Later'>(1_000).fill('450 4.2.0 Later'))
     const { messageId } = await this.tenant.client.inboxes.messages.send(this.inboxes[0] ?? '', { to, text: 'Waiting' })
-    await waitFor(() => this.peer.server.attempts.includes(to), { what: `${to} to be deferred`, timeout: 30_000 })
+    await waitFor(() => this.peer.server.attempts.includes(to), { what: `${to} to be deferred` })
     return { messageId, to }
   }
 
@@ -156,7 +156,7 @@ export class Scene {
   async sendInside(): Promise<string> {
     const [from, to, subject] = [this.inboxes[0] ?? '', this.neighbour, newUsername(INSIDE)]
     await this.tenant.client.inboxes.messages.send(from, { to, subject, text: 'From here' })
-    await waitFor(async () => (await this.inside()).includes(subject), { what: `${subject} in ${to}`, timeout: 30_000 })
+    await waitFor(async () => (await this.inside()).includes(subject), { what: `${subject} in ${to}` })
     return subject
   }
 

@@ -66,7 +66,6 @@ export class Running {
   async prints(lines: readonly string[]): Promise<void> {
     await waitFor(() => this.printed.trim() === lines.join('\n'), {
       what: `${lines.join(', ')} from the program`,
-      timeout: 20_000,
     })
   }
 

@@ -130,7 +130,7 @@ describe('when a process was killed between effect and commit', () => {
     const child = spawn(process.execPath, [script, fixture.databaseUrl, fixture.prefix], { stdio: 'inherit' })
     const [, signal] = await once(child, 'exit')
     expect(signal).toBe('SIGKILL')
-  }, 60_000)
+  })
   afterAll(() => fixture.close())
 
   it('a consumer stops at once while its group still waits for the dead member', async () => {

@@ -1,6 +1,5 @@
 import {
   createParserPool,
-  ParserCrashedError,
   ParserOverdueError,
   type ParserPool,
   ParserTimeoutError,
@@ -36,13 +35,6 @@ describe('the parser pool', () => {
     await expect(second).resolves.toMatchObject({ subject: 'Order 1182' })
   })
 
-  it('survives a mail that needs more memory than a thread may have', async () => {
-    pool = createParserPool({ threads: 1, memoryMb: 32, firstMs: 60_000, timeoutMs: 60_000 })
-    const [first, second] = [pool.read(slowMail()), pool.read(fixture('plain'))]
-    await expect(first).rejects.toThrow(ParserCrashedError)
-    await expect(second).resolves.toMatchObject({ subject: 'Order 1182' })
-  })
-
   it('makes a short first attempt, and reads mail that exceeds it in the slow lane', async () => {
     pool = createParserPool({ threads: 1, firstMs: 200, timeoutMs: 60_000 })
     const slow = slowishMail()
@@ -52,7 +44,7 @@ describe('the parser pool', () => {
   })
 
   it('reads other mail while ten slow mails are being processed', async () => {
-    pool = createParserPool({ threads: 2, firstMs: 200, timeoutMs: 60_000 })
+    pool = createParserPool({ threads: 2, firstMs: 450, timeoutMs: 60_000 })
     const ended: string[] = []
     const note = (name: string) => (mail: ReadMail) => void ended.push(`${name}: ${mail.subject}`)
     const slow = slowMail()
@@ -95,12 +87,6 @@ describe('the parser pool', () => {
     await pool.close()
     const closed = { status: 'rejected', reason: expect.any(ParserUnavailableError) }
     expect(await settled).toEqual([closed, closed])
-    await expect(pool.read(fixture('plain'))).rejects.toThrow(ParserUnavailableError)
-  })
-
-  it('reports ParserUnavailableError, not a defect of the mail, when no thread can start', async () => {
-    // Too little even to load the parser.
-    pool = createParserPool({ threads: 1, memoryMb: 6 })
     await expect(pool.read(fixture('plain'))).rejects.toThrow(ParserUnavailableError)
   })
 })

@@ -298,9 +298,9 @@ describe('visibleText is bounded', () => {
     ['many closing tags', `${'</p>'.repeat(200_000)}Hello`],
     ['many siblings', `<style>p~p~p~p{color:#fff}</style>${'<p>'.repeat(100_000)}</p>Hello`],
   ])('for %s', (_, html) => {
-    const began = performance.now()
+    const began = process.threadCpuUsage()
     expect(visibleText(html).text).toBe('Hello')
-    expect(performance.now() - began).toBeLessThan(20_000)
+    expect(process.threadCpuUsage(began).user / 1_000).toBeLessThan(20_000)
   })
 
   it('never throws, whatever the html is', () => {

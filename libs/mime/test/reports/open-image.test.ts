@@ -51,7 +51,7 @@ describe('the image that tells of opening', () => {
       expect(images.addTo(html, HOST, id).length).toBeGreaterThan(html.length)
       expect(images.removeFrom(html).length).toBeLessThanOrEqual(html.length)
     }
-  }, 20_000)
+  })
 
   it('has a token that is none of another kind, nor of another installation', () => {
     const link = new UnsubscribeLink({ publicUrl: 'https://api.example', secret: 'secret' })

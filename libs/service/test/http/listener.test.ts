@@ -253,6 +253,7 @@ describe('HttpListener.stop', () => {
     const begun = performance.now()
     await listener.stop()
     await closed
-    expect(performance.now() - begun).toBeLessThan(2_000)
+    // Without a limit of its own, a drain would take 10 s.
+    expect(performance.now() - begun).toBeLessThan(8_000)
   })
 })

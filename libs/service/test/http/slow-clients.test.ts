@@ -111,7 +111,7 @@ describe('a response', () => {
       peer.socket.pause()
       return peer
     })
-    const quick = await fetch(`http://127.0.0.1:${port}/quick`, { signal: AbortSignal.timeout(1_000) })
+    const quick = await fetch(`http://127.0.0.1:${port}/quick`, { signal: AbortSignal.timeout(30_000) })
     expect(quick.status).toBe(200)
     await until(() => givenUp === peers.length)
     for (const { socket } of peers) socket.destroy()

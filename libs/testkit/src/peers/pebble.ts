@@ -79,7 +79,6 @@ export class Pebble {
           .catch(() => false),
       {
         what: 'pebble to answer',
-        timeout: 20_000,
       },
     )
   }

@@ -72,7 +72,6 @@ export class GatewayProcess {
     await ask({ kind: 'start', name: gateway.#name, environment })
     await waitFor(async () => (await fetch(`${gateway.url}/readyz`)).ok, {
       what: 'the gateway to be ready',
-      timeout: 30_000,
     })
     return gateway
   }

@@ -20,7 +20,7 @@ export async function startService<Config>(
         if (Object.keys(problems).length > 0) throw new Error(JSON.stringify(problems))
         return true
       },
-      { what: `${service.name} to be ready`, timeout: 20_000 },
+      { what: `${service.name} to be ready` },
     )
     return service
   } catch (error) {

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { underLoad } from './machine-load.ts'
 
 export interface WaitOptions {
-  /** Part of the error message: `Timed out after 10 s waiting for <what>`. */
+  /** Part of the error message: `Timed out after 30 s waiting for <what>`. */
   readonly what: string
-  /** In milliseconds; default 10,000. Longer on a machine with other load (`underLoad`). */
+  /** In milliseconds; default 30,000. Longer on a machine with other load (`underLoad`). */
   readonly timeout?: number
   /** Polling interval in milliseconds; default 20. */
   readonly interval?: number
@@ -19,7 +19,7 @@ export async function waitFor<T>(
   options: WaitOptions,
 ): Promise<T> {
   const { what, interval = 20 } = options
-  const timeout = underLoad(options.timeout ?? 10_000)
+  const timeout = underLoad(options.timeout ?? 30_000)
   const deadline = performance.now() + timeout
   for (;;) {
     let cause: unknown

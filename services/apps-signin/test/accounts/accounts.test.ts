@@ -130,7 +130,7 @@ describe('accounts.update and accounts.patch', () => {
     const { first } = await twoPods(tenant)
     await Promise.all([1, 2, 3].map(() => update(tenant.owner, first.id, { status: 'disabled' })))
     await update(tenant.owner, first.id, { status: 'enabled' })
-    const wait = { what: 'the event of enabling', timeout: 20_000 }
+    const wait = { what: 'the event of enabling' }
     await fixture.published.next(
       ({ type, value }) =>
         type === 'account.status_changed' && value.includes(first.id) && value.includes('"status":"enabled"'),
@@ -182,7 +182,6 @@ describe('accounts.update and accounts.patch', () => {
       const waiting = update(tenant.owner, first.id, { status: 'disabled' })
       await waitFor(async () => (await blocked()) > 0, {
         what: 'the request to wait for the row',
-        timeout: 10_000,
         interval: 20,
       })
       return { request: waiting, other: row }

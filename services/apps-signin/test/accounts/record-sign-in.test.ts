@@ -25,7 +25,7 @@ describe('a sign-in whose code is exchanged', () => {
   it('is published with the state of the account', async () => {
     const [app, inbox] = [await fixture.app(), makeTenant(fixture).inbox()]
     const row = await signIn(fixture, app.client_id, inbox)
-    const wait = { what: 'the events of the sign-in', timeout: 20_000 }
+    const wait = { what: 'the events of the sign-in' }
     const find = (type: string) =>
       fixture.published.next((record) => record.type === type && record.value.includes(row.id), wait)
     expect(accountState.parse(JSON.parse((await find('account.changed')).value))).toMatchObject({
@@ -60,7 +60,7 @@ describe('a sign-in whose code is exchanged', () => {
     expect(first).toMatchObject({ app_kind: 'open', app_name: null, client_id: client })
     const { value } = await fixture.published.next(
       ({ type, value }) => type === 'account.changed' && value.includes(first.id),
-      { what: 'the event', timeout: 20_000 },
+      { what: 'the event' },
     )
     expect(JSON.parse(value)).not.toHaveProperty('app_id')
   })
@@ -71,7 +71,6 @@ describe('a sign-in whose code is exchanged', () => {
     await fixture.events.publish(topics.tenancy, inboxDeletedEvent({ organizationId, podId, inboxUid, address }))
     await waitFor(async () => (await countRows(fixture.db, 'deleted_scopes where id = $1', inboxUid)) === 1, {
       what: 'the tombstone',
-      timeout: 20_000,
     })
     expect(await attemptSignIn(fixture, app.client_id, inbox)).toEqual({ outcome: 'gone' })
   })

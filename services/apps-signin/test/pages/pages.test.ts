@@ -1,3 +1,4 @@
+import { processorMs } from '@restante/testkit'
 import {
   consentPage,
   enrollmentPage,
@@ -168,9 +169,8 @@ describe('the page that asks for consent', () => {
 
   it('renders the largest disclosure of any shape at once', () => {
     for (const bit of ['*', '[', '`', '> ', '![](', '<a ', '_a_', '- ', '&', '\\']) {
-      const started = performance.now()
-      page(bit.repeat(Math.floor(4_096 / bit.length)))
-      expect(performance.now() - started).toBeLessThan(2_000)
+      const disclosure = bit.repeat(Math.floor(4_096 / bit.length))
+      expect(processorMs(() => page(disclosure))).toBeLessThan(2_000)
     }
   })
 })

@@ -43,7 +43,6 @@ const rowsOf = ({ inbox_uid }: TestInbox) => rowsWhere(fixture.db, 'inbox_uid', 
 const purged = (inbox: TestInbox) =>
   waitFor(async () => Object.keys(await rowsOf(inbox)).length === 0, {
     what: 'the inbox to be purged',
-    timeout: 20_000,
   })
 
 describe('every table with a column of an inbox or an organization', () => {
@@ -81,7 +80,7 @@ describe('a deleted inbox', () => {
         deleted_at: new Date().toISOString(),
       })
     await ask()
-    await waitFor(async () => (await ask()).body['purged'] === true, { what: 'the purge', timeout: 20_000 })
+    await waitFor(async () => (await ask()).body['purged'] === true, { what: 'the purge' })
     expect(await rowsOf(inbox)).toEqual({})
   })
 
@@ -137,7 +136,7 @@ describe('a deleted organization', () => {
     expect(await rows()).toEqual({ ...everywhere, sign_ups: 1, sign_up_limits: 1 })
     // The event of the inbox may come later: nothing waits for it.
     await fixture.events.publish(topics.tenancy, organizationDeletedEvent(tenant.id))
-    await waitFor(async () => Object.keys(await rows()).length === 0, { what: 'the purge', timeout: 20_000 })
+    await waitFor(async () => Object.keys(await rows()).length === 0, { what: 'the purge' })
     await fixture.events.publish(topics.tenancy, deleted(gone))
     expect(await rowsOf(kept)).toEqual(everywhere)
     expect(await countRows(fixture.db, 'sign_ups where organization_id = $1', other.id)).toBe(1)

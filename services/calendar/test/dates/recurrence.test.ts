@@ -1,3 +1,4 @@
+import { processorMs } from '@restante/testkit'
 import { readRecurrence, readSchedule } from '../../src/dates/index.ts'
 import { refusal } from './states.ts'
 
@@ -95,14 +96,14 @@ describe('a recurrence', () => {
     'FREQ=SECONDLY;INTERVAL=361;BYMONTH=1;BYMONTHDAY=5;BYHOUR=9;BYMINUTE=0;BYSECOND=1,2,3',
     'FREQ=YEARLY;BYMONTH=1;BYMONTHDAY=5;BYDAY=MO;BYHOUR=9;COUNT=10000',
     'FREQ=MINUTELY;BYDAY=MO;BYMONTH=1;BYHOUR=9;BYMINUTE=0;BYSECOND=1,2,3;COUNT=10000',
-  ])('is read within a tenth of a second: %s', (rule) => {
-    // The machine may be busy: the fastest of three tells.
-    const times = [1, 2, 3].map((second) => {
-      const begin = performance.now()
-      expect(refusal(() => read({ rule }, timed(`2026-01-05T09:00:0${second}`)))).toBe('accepted')
-      return performance.now() - begin
-    })
-    expect(Math.min(...times)).toBeLessThan(100)
+  ])('is read without a look at each time before its dates: %s', (rule) => {
+    // The compiler may fall into any of them: the fastest of three tells.
+    const times = [1, 2, 3].map((second) =>
+      processorMs(() => {
+        expect(refusal(() => read({ rule }, timed(`2026-01-05T09:00:0${second}`)))).toBe('accepted')
+      }),
+    )
+    expect(Math.min(...times)).toBeLessThan(500)
   })
 })
 

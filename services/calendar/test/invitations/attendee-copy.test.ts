@@ -13,8 +13,8 @@ const WINDOW = { after: '2027-01-01T00:00:00Z', before: '2027-12-31T00:00:00Z', 
 let arrivals: Arrivals
 beforeAll(async () => {
   arrivals = await startArrivals()
-}, 60_000)
-afterAll(() => arrivals.fixture.stop(), 30_000)
+})
+afterAll(() => arrivals.fixture.stop())
 
 /** Numbers from 0 to below `most` that follow from a seed. */
 function numbers(seed: number): (most: number) => number {
@@ -107,6 +107,5 @@ describe('the calendar of an attendee', () => {
       }
       expect(handed).toBeGreaterThan(2)
     },
-    120_000,
   )
 })

@@ -53,7 +53,7 @@ export async function startCertifiedStage(
       zone.set(`link.${name}`, { type: 'A', address: '127.0.0.1' })
       return stage.tracked(owner, name)
     },
-    certified: (name) => waitFor(() => stage.find(name), { what: `a certificate of ${name}`, timeout: 30_000 }),
+    certified: (name) => waitFor(() => stage.find(name), { what: `a certificate of ${name}` }),
     async stop() {
       await gateway.stop()
       await stage.stop()

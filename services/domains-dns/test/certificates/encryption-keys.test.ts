@@ -24,7 +24,7 @@ describe('the key of the account at an authority', () => {
   async function outcomeOfOrder() {
     const name = await stage.tracked()
     const ended = async () => (await stage.orders(name))[0]?.outcome ?? undefined
-    return waitFor(ended, { what: 'the end of the order', timeout: 30_000 })
+    return waitFor(ended, { what: 'the end of the order' })
   }
 
   it('is sealed with the next encryption key before it is used, so that the earlier one can be removed', async () => {
@@ -37,10 +37,10 @@ describe('the key of the account at an authority', () => {
     })
     await stage.fixture.restart({ ENCRYPTION_KEY: SECOND })
     expect(await outcomeOfOrder()).toBe('refused')
-  }, 60_000)
+  })
 
   it('is told as the reason of failed orders when no encryption key opens it', async () => {
     await stage.fixture.restart({ ENCRYPTION_KEY: 'a key that has sealed nothing' })
     expect(await outcomeOfOrder()).toBe('key_unreadable')
-  }, 60_000)
+  })
 })

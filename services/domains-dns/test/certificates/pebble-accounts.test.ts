@@ -14,8 +14,8 @@ describeAtFullLength({ programs: ['pebble'] }, 'the account at an authority that
       { externalAccounts: { 'kid-1': KEY } },
       { ACME_EAB_KID: 'kid-1', ACME_EAB_HMAC_KEY: KEY, ACME_CONTACT: 'postmaster@restante.test' },
     )
-  }, 90_000)
-  afterAll(() => stage.stop(), 30_000)
+  })
+  afterAll(() => stage.stop())
 
   it('is one for all certificates, with a key that is stored sealed', async () => {
     const names = await Promise.all([stage.reachable(), stage.reachable(), stage.reachable()])
@@ -39,7 +39,6 @@ describeAtFullLength({ programs: ['pebble'] }, 'the account at an authority that
     const name = await stage.reachable()
     const outcome = await waitFor(async () => (await stage.orders(name))[0]?.outcome, {
       what: 'the outcome of the order',
-      timeout: 30_000,
     })
     expect(outcome).toBe('refused')
   })

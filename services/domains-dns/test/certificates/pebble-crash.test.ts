@@ -16,8 +16,8 @@ describeAtFullLength({ programs: ['pebble'] }, 'an order of a certificate', () =
 
   beforeAll(async () => {
     stage = await startCertifiedStage()
-  }, 90_000)
-  afterAll(() => stage.stop(), 30_000)
+  })
+  afterAll(() => stage.stop())
 
   it('is made anew after its process was killed in the middle of it', async () => {
     // Without an authority the service leaves orders to other processes.
@@ -32,7 +32,6 @@ describeAtFullLength({ programs: ['pebble'] }, 'an order of a certificate', () =
       await stage.tracked(tenant().owner, name)
       await waitFor(async () => (await stage.fixture.db.query(CHALLENGES, `link.${name}`)).length > 0, {
         what: 'the challenge',
-        timeout: 30_000,
       })
       child.kill('SIGKILL')
       await once(child, 'exit')
@@ -43,7 +42,6 @@ describeAtFullLength({ programs: ['pebble'] }, 'an order of a certificate', () =
       // The order that was killed counts as a failure, and delays the next one.
       await waitFor(async () => ((await stage.dueAt(name)) ?? new Date(0)) > new Date(Date.now() + 20_000), {
         what: 'the next step to be delayed',
-        timeout: 30_000,
       })
       await stage.age(name)
       await stage.certified(name)
@@ -51,7 +49,7 @@ describeAtFullLength({ programs: ['pebble'] }, 'an order of a certificate', () =
     } finally {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
     }
-  }, 90_000)
+  })
 
   it('leaves nothing when its domain is deleted in the middle of it', async () => {
     const { owner } = tenant()
@@ -60,7 +58,6 @@ describeAtFullLength({ programs: ['pebble'] }, 'an order of a certificate', () =
     await stage.tracked(owner, name)
     await waitFor(async () => (await stage.fixture.db.query(CHALLENGES, `link.${name}`)).length > 0, {
       what: 'the challenge',
-      timeout: 30_000,
     })
     expect((await stage.fixture.call('domains.delete', owner, { domain: name })).status).toBe(204)
     expect(await stage.fixture.db.query(CHALLENGES, `link.${name}`)).toEqual([])
@@ -69,7 +66,6 @@ describeAtFullLength({ programs: ['pebble'] }, 'an order of a certificate', () =
     // A certificate that the authority issues nevertheless is revoked instead of stored.
     await waitFor(async () => (await stage.fixture.db.query(REVOCATIONS)).length === 0, {
       what: 'the end of revocations',
-      timeout: 30_000,
     })
     expect(await stage.stored(name)).toBeUndefined()
   })

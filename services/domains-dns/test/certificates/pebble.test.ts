@@ -13,8 +13,8 @@ describeAtFullLength({ programs: ['pebble'] }, 'tracking hosts certified by a re
 
   beforeAll(async () => {
     stage = await startCertifiedStage()
-  }, 90_000)
-  afterAll(() => stage.stop(), 30_000)
+  })
+  afterAll(() => stage.stop())
 
   it('get a certificate with which the edge serves the image, and become ready when it is installed', async () => {
     const { owner } = tenant()
@@ -53,7 +53,7 @@ describeAtFullLength({ programs: ['pebble'] }, 'tracking hosts certified by a re
         const found = await stage.find(name)
         return found?.chain !== first.chain ? found : undefined
       },
-      { what: 'the renewed certificate', timeout: 30_000 },
+      { what: 'the renewed certificate' },
     )
     expect(new X509Certificate(second.chain).serialNumber).not.toBe(new X509Certificate(first.chain).serialNumber)
     expect(second.private_key).not.toBe(first.private_key)
@@ -70,7 +70,7 @@ describeAtFullLength({ programs: ['pebble'] }, 'tracking hosts certified by a re
         const found = await stage.find(name)
         return found?.chain !== first.chain ? found : undefined
       },
-      { what: 'another certificate', timeout: 30_000 },
+      { what: 'another certificate' },
     )
     expect((await stage.fixture.row(owner, name)).certified_until).toEqual(new Date(second.not_after))
     const ready = await waitFor(
@@ -91,7 +91,7 @@ describeAtFullLength({ programs: ['pebble'] }, 'tracking hosts certified by a re
     expect(await stage.pebble.isRevoked(chain)).toBe(false)
     expect((await stage.fixture.call('domains.delete', owner, { domain: name })).status).toBe(204)
     expect(await stage.stored(name)).toBeUndefined()
-    await waitFor(() => stage.pebble.isRevoked(chain), { what: 'the revocation', timeout: 30_000 })
+    await waitFor(() => stage.pebble.isRevoked(chain), { what: 'the revocation' })
   })
 
   it('keep their certificate while another registration of the name needs it', async () => {
@@ -108,7 +108,7 @@ describeAtFullLength({ programs: ['pebble'] }, 'tracking hosts certified by a re
     await stage.fixture.call('domains.update', other, { domain: name, body: { tracking_enabled: false } })
     expect(await stage.stored(name)).toBeUndefined()
     expect((await stage.fixture.row(other, name)).certified_until).toBeNull()
-    await waitFor(() => stage.pebble.isRevoked(chain), { what: 'the revocation', timeout: 30_000 })
+    await waitFor(() => stage.pebble.isRevoked(chain), { what: 'the revocation' })
   })
 
   it('order once with two replicas', async () => {
@@ -134,7 +134,7 @@ describeAtFullLength({ programs: ['pebble'] }, 'tracking hosts certified by a re
         const orders = await stage.orders(name)
         return orders[0]?.outcome ? orders : undefined
       },
-      { what: 'the failed order', timeout: 30_000 },
+      { what: 'the failed order' },
     )
     expect(order?.outcome).toBe('challenge_failed')
     expect(await stage.find(name)).toBeUndefined()

@@ -30,7 +30,6 @@ describe('an order that gives no certificate', () => {
     const name = await stage.tracked()
     const order = await waitFor(async () => (await stage.orders(name)).find(({ outcome }) => outcome !== null), {
       what: 'the end of the order',
-      timeout: 30_000,
     })
     const dueAt = await waitFor(() => stage.dueAt(name), { what: 'the next attempt' })
     return { name, order, waits: dueAt.getTime() - Date.now() }

@@ -21,7 +21,7 @@ describeAtFullLength({ programs: ['knotd', 'unbound'] }, 'a zone file that Knot 
       MX_HOST: 'mx.installation.test',
       SPF_INCLUDE: 'spf.installation.test',
     })
-  }, 60_000)
+  })
   afterAll(async () => {
     await fixture.stop()
     await Promise.all([unbound.stop(), knot.stop()])

@@ -14,6 +14,11 @@ const KEY = 'MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A'
 const ENDS_LEASES = byLength({ short: true, long: false })
 /** Checks that a killed process leaves half done; ended leases are also those of the other one. */
 const MOST_LOST = ENDS_LEASES ? 8 : 4
+/**
+ * By how much the pace may be exceeded within a second, and within more. Timers fire late rather than early, so that
+ * queries may come closer together than they were planned, on a busy machine many; two paces would be twice as much.
+ */
+const [MOST_OVER, MOST_OVER_LONGER] = byLength({ short: [1.5, 1.5], long: [1.2, 1.05] })
 const SECONDS = (DOMAINS * QUERIES) / PER_SECOND
 
 const SEED = sql<never, [domains: number, records: string, key: string]>(`
@@ -57,7 +62,7 @@ beforeAll(async () => {
   fixture = await startFixture({ RETURN_PROBE: 'off', CHECK_QUERIES_PER_SECOND: String(PER_SECOND) })
   fixture.zone.rule(recordsAt)
   replica = await ServiceProcess.start(MAIN, fixture.env)
-}, 90_000)
+})
 afterAll(async () => {
   await replica.kill()
   await fixture.stop()
@@ -117,9 +122,8 @@ describe(`${DOMAINS} domains that are due at once, on two replicas of which one 
       expect(Math.max(...runs().values())).toBe(1)
       if (ENDS_LEASES) for (const statement of [END_LEASES, END_TIMER_LEASES]) await fixture.db.query(statement)
       await waitFor(() => checked(DOMAINS), { what: 'all to be checked', timeout, interval: 100 })
-      // Timers fire late rather than early, so that queries may come closer together than they were planned.
-      expect(rate.highest(1_000)).toBeLessThanOrEqual(PER_SECOND * 1.2)
-      expect(rate.highest(Math.min(10_000, (SECONDS * 1_000) / 2))).toBeLessThanOrEqual(PER_SECOND * 1.05)
+      expect(rate.highest(1_000)).toBeLessThanOrEqual(PER_SECOND * MOST_OVER)
+      expect(rate.highest(Math.min(10_000, (SECONDS * 1_000) / 2))).toBeLessThanOrEqual(PER_SECOND * MOST_OVER_LONGER)
 
       const seen = runs()
       const domains = await fixture.db.query(CHECKS)

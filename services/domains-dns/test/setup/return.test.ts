@@ -9,8 +9,8 @@ import { type SetupFixture, startSetup } from './support.ts'
 let service: SetupFixture
 beforeAll(async () => {
   service = await startSetup()
-}, 60_000)
-afterAll(() => service.stop(), 60_000)
+})
+afterAll(() => service.stop())
 
 interface Setup {
   readonly state_hash: Uint8Array
@@ -66,7 +66,7 @@ describe('the state of a setup link', () => {
       { what: 'the records to be found' },
     )
     expect(await complete(state)).toEqual({ outcome: 'unknown' })
-  }, 30_000)
+  })
 
   it('has the domain checked once more, and starts its schedule anew', async () => {
     const { domain, state } = await sent()
@@ -77,7 +77,7 @@ describe('the state of a setup link', () => {
     const after = await service.row(owner, domain)
     expect(after.scheduled_from.getTime()).toBeGreaterThan(before.scheduled_from.getTime())
     await waitFor(async () => (await service.row(owner, domain)).checks > before.checks, { what: 'the check' })
-  }, 30_000)
+  })
 
   it('tells each record of the domain with what was found of it, and no value', async () => {
     const { domain, state } = await sent()
@@ -93,7 +93,7 @@ describe('the state of a setup link', () => {
         { type: 'TXT', name: `_dmarc.${domain}`, status: 'MISSING' },
       ],
     })
-  }, 15_000)
+  })
 
   it.each([
     ['altered', (state: string) => `${state.slice(0, -2)}${state.endsWith('AA') ? 'BB' : 'AA'}`],

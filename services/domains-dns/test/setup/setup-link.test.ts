@@ -8,8 +8,8 @@ let service: SetupFixture
 beforeAll(async () => {
   service = await startSetup()
   await withoutChecks(service)
-}, 60_000)
-afterAll(() => service.stop(), 60_000)
+})
+afterAll(() => service.stop())
 beforeEach(() => {
   service.provider.conduct = undefined
   for (const member of Object.keys(service.provider.settings)) delete service.provider.settings[member]
@@ -244,7 +244,7 @@ describe('an installation', () => {
     await service.restart({ DOMAIN_CONNECT_KEY: '' })
     const link = await service.link(owner, await service.domain(owner))
     expect(link).toEqual({ supported: false, provider_name: 'Provider of the tests' })
-  }, 30_000)
+  })
 
   it('that accepts other providers only names this one, and offers no link', async () => {
     await service.restart({ DOMAIN_CONNECT_PROVIDERS: 'other.test, another.test' })
@@ -252,5 +252,5 @@ describe('an installation', () => {
     expect(link).toEqual({ supported: false, provider_name: 'Provider of the tests' })
     await service.restart({ DOMAIN_CONNECT_PROVIDERS: 'other.test,provider.test' })
     expect((await service.link(owner, await service.domain(owner))).supported).toBe(true)
-  }, 30_000)
+  })
 })

@@ -3,8 +3,8 @@ import { Resolvers } from '../../src/dns/resolvers.ts'
 import { findZoneApex } from '../../src/setup/discovery/zone.ts'
 import { newName } from '../support/fixture.ts'
 
-/** The time of the search, and of the question that is asked when it runs out. */
-const LONGEST_MS = 12_500
+/** Well above the time of the search, and below that of sixty questions that nobody answers. */
+const LONGEST_MS = 60_000
 
 describe('the search for the zone of a name', () => {
   let zone: DnsZone
@@ -21,7 +21,7 @@ describe('the search for the zone of a name', () => {
     const since = performance.now()
     expect(await findZoneApex(dns, name)).toBeUndefined()
     expect(performance.now() - since).toBeLessThan(LONGEST_MS)
-  }, 20_000)
+  })
 
   it('finds the nearest zone above a name, and none above the registrable one', async () => {
     const registered = newName()

@@ -129,7 +129,7 @@ describe('a key that was found', () => {
       await keys.authenticate(key)
       Date.now = () => now() - 3_600_000
       const lookedUpAgain = async () => (await keys.authenticate(key)) && questions > 1
-      await waitFor(lookedUpAgain, { what: 'the key to be looked up again', timeout: 5_000 })
+      await waitFor(lookedUpAgain, { what: 'the key to be looked up again' })
     } finally {
       Date.now = now
     }

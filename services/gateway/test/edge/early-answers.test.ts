@@ -38,5 +38,5 @@ describe('a service that answers before it has read a request', () => {
       await next.body.dump()
       expect(next.statusCode).toBe(200)
     }
-  }, 60_000)
+  })
 })

@@ -1,7 +1,8 @@
 import { request as httpRequest } from 'node:http'
 import { MCP_ENDPOINT } from '@restante/contracts/operations'
+import { LIMITS } from '@restante/contracts/vocabulary'
 import { CALLER_HEADER, KEY_HEADER, verifyCaller } from '@restante/service/identity'
-import { waitFor } from '@restante/testkit'
+import { trueUntil, waitFor } from '@restante/testkit'
 import { type Dispatcher, request } from 'undici'
 import { CALLER_KEY, PUBLIC_URL, startGateway, type TestGateway } from '../gateway.ts'
 import { askSigned, registerKey } from '../signatures/signing.ts'
@@ -15,7 +16,7 @@ describe('the MCP endpoint at the gateway', () => {
   beforeAll(async () => {
     gateway = await startGateway({ MCP_ORIGINS: `${ORIGIN},http://localhost:6274` })
     organization = await gateway.organization()
-  }, 60_000)
+  })
   afterAll(() => gateway.stop())
   beforeEach(() => {
     gateway.behind.seen.length = 0
@@ -116,13 +117,12 @@ describe('the MCP endpoint at the gateway', () => {
       const elsewhere = async () => (await other.as(key).post('/mcp', CALL)).status
       expect([(await ask({ key })).status, await elsewhere()]).toEqual([200, 200])
       await organization.api.delete(`/v0/api-keys/${body['api_key_id']}`)
-      const deleted = performance.now()
-      expect((await ask({ key })).status).toBe(401)
-      await waitFor(async () => (await elsewhere()) === 401, {
-        what: 'the other gateway to refuse the key',
-        interval: 20,
-      })
-      expect(performance.now() - deleted).toBeLessThan(1_000)
+      const [{ status }, admittedMs] = await Promise.all([
+        ask({ key }),
+        trueUntil(async () => (await elsewhere()) !== 401, { what: 'the other gateway to refuse the key' }),
+      ])
+      expect(status).toBe(401)
+      expect(admittedMs).toBeLessThan(LIMITS.apiKey.cache)
     })
   })
 

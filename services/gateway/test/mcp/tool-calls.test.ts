@@ -9,7 +9,7 @@ describe('the limit of tool calls', () => {
   beforeAll(async () => {
     gateway = await startGateway()
     mcp = new ServiceClient({ from: 'mcp', to: 'gateway', url: gateway.url, key: PEER_KEY })
-  }, 60_000)
+  })
   afterAll(async () => {
     await mcp.stop()
     await gateway.stop()

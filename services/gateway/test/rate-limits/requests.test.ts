@@ -71,9 +71,9 @@ describe('rate limits', () => {
       fix: expect.stringContaining('1 per hour, at most 8 at once'),
     })
     const retryAfter = Number(headers.get('retry-after'))
-    expect(retryAfter).toBeGreaterThan(3_590)
+    expect(retryAfter).toBeGreaterThan(3_540)
     expect(retryAfter).toBeLessThanOrEqual(3_600)
-    expect(Math.abs(Number(headers.get('x-ratelimit-reset')) - Date.now() / 1_000 - retryAfter)).toBeLessThan(5)
+    expect(Math.abs(Number(headers.get('x-ratelimit-reset')) - Date.now() / 1_000 - retryAfter)).toBeLessThan(60)
   })
 
   it('does not mention limits to clients within them', async () => {

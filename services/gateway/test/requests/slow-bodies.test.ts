@@ -11,7 +11,7 @@ describe('rights that are revoked while a request arrives', () => {
     gateway = await startGateway()
     gateway.behind.record()
     mailSend = new ServiceClient({ from: 'mail-send', to: 'gateway', url: gateway.url, key: PEER_KEY })
-  }, 60_000)
+  })
   afterAll(async () => {
     await mailSend.stop()
     await gateway.stop()

@@ -1,3 +1,4 @@
+import { waitFor } from '@restante/testkit'
 import { type Api, startGateway, type TestGateway } from '../gateway.ts'
 import { GENERATOR, newKey } from './signing.ts'
 
@@ -92,12 +93,19 @@ describe('a public key is not registered', () => {
     })
 
     it('counts public keys among the live credentials', async () => {
-      const { api } = await gateway.organization()
-      const answers = await Promise.all(
-        Array.from({ length: 85 }, () => api.post('/v0/api-keys', { public_key: GENERATOR })),
+      const { id, api } = await gateway.organization()
+      const create = () => api.post('/v0/api-keys', { public_key: GENERATOR })
+      await Promise.all(Array.from({ length: 85 }, create))
+      // On a busy machine some of so many at once get no connection, and room is left.
+      const refusal = await waitFor(
+        async () => {
+          const answer = await create()
+          return answer.status === 403 && answer.body
+        },
+        { what: 'the limit' },
       )
-      expect(answers.filter(({ status }) => status === 200)).toHaveLength(79)
-      expect(answers.find(({ status }) => status === 403)?.body).toMatchObject({ code: 'limit_exceeded', limit: 80 })
+      expect(refusal).toMatchObject({ code: 'limit_exceeded', limit: 80 })
+      expect(await gateway.db.orm.credential.count({ where: { organizationId: id } })).toBe(80)
     })
   })
 

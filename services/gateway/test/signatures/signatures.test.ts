@@ -126,7 +126,7 @@ describe('signed requests', () => {
       await ask({ ...me, ...fresh })
       const record = () => organization.api.get(`/v0/api-keys/${fresh.keyId}`)
       const used = await waitFor(async () => (await record()).body['used_at'], { what: 'the time of the last use' })
-      expect(Date.now() - Date.parse(String(used))).toBeLessThan(10_000)
+      expect(Date.now() - Date.parse(String(used))).toBeLessThan(60_000)
     })
   })
 

@@ -9,8 +9,8 @@ describeAtFullLength({ programs: [] }, 'a public collection of mails', () => {
   let ingest: Ingest
   beforeAll(async () => {
     ingest = await Ingest.open()
-  }, 90_000)
-  afterAll(() => ingest.close(), 30_000)
+  })
+  afterAll(() => ingest.close())
 
   for (const collection of COLLECTIONS) {
     const { name, version, client, count } = collection

@@ -21,11 +21,11 @@ beforeAll(async () => {
   zone.set('forger.test', { type: 'TXT', data: 'v=spf1 -all' })
   fixture = await openFixture({ SENDER_AUTH: 'dns', DNS_SERVERS: zone.address })
   owner = new DomainOwner(fixture)
-}, 60_000)
+})
 afterAll(async () => {
   await owner.stop()
   await Promise.all([fixture.stop(), zone.stop()])
-}, 30_000)
+})
 
 async function registered(switches = {}): Promise<Identity> {
   const of = newRegistration(`d${randomUUID().slice(0, 8)}.test`)
@@ -81,7 +81,7 @@ async function mail(to: string, content: Buffer | string, { from = RECEIVER, fil
     attachments,
   })
   const waiting = () => countRows(fixture.db, "inbound where kind = 'dmarc'")
-  await waitFor(async () => (await waiting()) === 0, { what: 'the end of the report', timeout: 20_000 })
+  await waitFor(async () => (await waiting()) === 0, { what: 'the end of the report' })
 }
 
 const countsOf = ({ domain_uid }: Identity) =>

@@ -10,11 +10,11 @@ beforeAll(async () => {
   fixture = await openFixture()
   const { url, key } = fixture.config.peers.of('domains-dns')
   owner = new ServiceClient({ from: 'mail-ingest', to: 'domains-dns', url, key })
-}, 60_000)
+})
 afterAll(async () => {
   await owner.stop()
   await fixture.stop()
-}, 30_000)
+})
 
 /** A look-up whose queries are counted. */
 function counted() {

@@ -29,11 +29,11 @@ beforeAll(async () => {
   owner = new ServiceClient({ from: 'mail-ingest', to: 'domains-dns', ...fixture.config.peers.of('domains-dns') })
   projection = domainsProjection({ service: 'mail-ingest', kafka: fixture.topics.kafka, db: fixture.db, owner })
   consumer = projection.consumer
-}, 60_000)
+})
 afterAll(async () => {
   await owner.stop()
   await fixture.stop()
-}, 30_000)
+})
 
 const newName = () => `d${randomUUID().slice(0, 8)}.test`
 const stateOf = async ({ domain }: Identity) => registrations.named(fixture.db, [domain])

@@ -17,11 +17,11 @@ beforeAll(async () => {
   fixture = await openFixture({ DEFAULT_DOMAIN: 'restante.test' }, DOMAIN)
   owner = new DomainOwner(fixture)
   inbox = await fixture.inbox()
-}, 60_000)
+})
 afterAll(async () => {
   await owner.stop()
   await fixture.stop()
-}, 30_000)
+})
 afterEach(async () => {
   fixture.domainsDns.down = false
   fixture.domainsDns.registered.clear()

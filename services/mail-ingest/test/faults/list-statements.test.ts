@@ -15,8 +15,8 @@ let inbox: TestInbox
 beforeAll(async () => {
   fixture = await openFixture()
   inbox = await fixture.inbox()
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 
 describe('a connection to the database', () => {
   it('keeps a bounded number of plans, whatever combinations of filters are requested', async () => {
@@ -27,5 +27,5 @@ describe('a connection to the database', () => {
     expect(requests).toBeGreaterThan(2_000)
     expect(plans).toBeGreaterThan(0)
     expect(plans).toBeLessThan(30)
-  }, 30_000)
+  })
 })

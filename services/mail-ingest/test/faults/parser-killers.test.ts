@@ -53,8 +53,8 @@ describe.each([
   let fixture: Fixture
   beforeAll(async () => {
     fixture = await openFixture(variables)
-  }, 60_000)
-  afterAll(() => fixture.stop(), 30_000)
+  })
+  afterAll(() => fixture.stop())
 
   it('is stored unparsed after exactly three attempts, and holds up no other inbox', async () => {
     const [victim, other] = [await fixture.inbox(), await fixture.inbox()]
@@ -68,7 +68,7 @@ describe.each([
       'select message_id as id from messages order by created_at',
     )
     expect(stored.map((message) => message.id)).toEqual([later, id])
-  }, 90_000)
+  })
 })
 
 describe('a mail that kills the process', () => {
@@ -76,11 +76,11 @@ describe('a mail that kills the process', () => {
   let pipeline: ChildProcess | undefined
   beforeAll(async () => {
     fixture = await openFixture({ ROLES: 'smtp,api' })
-  }, 60_000)
+  })
   afterAll(async () => {
     pipeline?.kill('SIGKILL')
     await fixture.stop()
-  }, 30_000)
+  })
 
   /** Another mail-ingest on the same state: it alone works on the queue. */
   async function startPipeline(): Promise<ChildProcess> {
@@ -107,7 +107,6 @@ describe('a mail that kills the process', () => {
       pipeline = await startPipeline()
       await waitFor(async () => (await countRows(fixture.db, 'inbound where attempts = $1', attempts)) === 1, {
         what: `attempt ${attempts}`,
-        timeout: 30_000,
       })
       pipeline.kill('SIGKILL')
       await once(pipeline, 'exit')
@@ -123,8 +122,8 @@ describe('while no parser can start', () => {
   let fixture: Fixture
   beforeAll(async () => {
     fixture = await openFixture({ PARSE_MEMORY_MB: '6' })
-  }, 60_000)
-  afterAll(() => fixture.stop(), 30_000)
+  })
+  afterAll(() => fixture.stop())
 
   it('mails wait, and no attempt is counted', async () => {
     const inbox = await fixture.inbox()

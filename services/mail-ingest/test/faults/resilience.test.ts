@@ -22,8 +22,8 @@ let inbox: TestInbox
 
 beforeAll(async () => {
   fixture = await openFixture()
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 beforeEach(async () => {
   inbox = await fixture.inbox()
 })
@@ -196,7 +196,7 @@ describe('a deleted inbox', () => {
         const raw = countRows(db, 'raw_mails where blob = any($1)', before)
         return (await Promise.all([...left, raw])).every((count) => count === 0)
       },
-      { what: 'the purge', timeout: 20_000 },
+      { what: 'the purge' },
     )
     const tombstones = await queryRows(db, 'select address from deleted_scopes where id = $1', uid)
     expect(tombstones).toEqual([{ address: inbox.address }])

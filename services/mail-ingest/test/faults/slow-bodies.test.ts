@@ -6,8 +6,8 @@ describe('an update of labels with a slow body', () => {
   let fixture: Fixture
   beforeAll(async () => {
     fixture = await openFixture()
-  }, 60_000)
-  afterAll(() => fixture.stop(), 30_000)
+  })
+  afterAll(() => fixture.stop())
 
   async function asOwner(method: string, path: string, body?: object): Promise<Record<string, unknown>> {
     const headers = { authorization: `Bearer ${fixture.key}`, 'content-type': 'application/json' }

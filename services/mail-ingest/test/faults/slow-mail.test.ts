@@ -22,8 +22,8 @@ const queuedOf = async (fixture: Fixture) => (await fixture.db.query(QUEUED))[0]
 let fixture: Fixture
 beforeAll(async () => {
   fixture = await openFixture({ PARSE_FIRST_ATTEMPT: '200ms', PARSE_TIMEOUT: '60s', PIPELINE_CONCURRENCY: '4' })
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 
 async function attack({ address }: TestInbox): Promise<void> {
   const raw = `From: eve@evil.test\r\nTo: ${address}\r\nSubject: hostile\r\nContent-Type: text/html\r\n\r\n${BODY}`
@@ -36,7 +36,7 @@ async function attack({ address }: TestInbox): Promise<void> {
  */
 async function besideSlowMail(work: (held: number) => Promise<void>): Promise<void> {
   const areSlow = async () => (await countRows(fixture.db, 'inbound where not slow')) === 0
-  await waitFor(areSlow, { what: 'the mails to be known as slow', timeout: 30_000 })
+  await waitFor(areSlow, { what: 'the mails to be known as slow' })
   await fixture.db.transaction(async (tx) => {
     const held = await tx.query(HOLD)
     expect(held).not.toEqual([])
@@ -53,7 +53,6 @@ describe('after a slow mail that has waited a minute for its lane', () => {
       const send = receiveMail(fixture, victim, { subject: 'honest' })
       await waitFor(async () => (await fixture.db.query(AGE, victim.inbox_uid)).length > 0, {
         what: 'a slow mail',
-        timeout: 30_000,
       })
       await send
       const listed = await fixture.call(victim.caller, 'messages.list', 'GET', '/messages')
@@ -63,7 +62,7 @@ describe('after a slow mail that has waited a minute for its lane', () => {
     await waitFor(async () => (await queuedOf(fixture)) === 0, { what: 'every mail', timeout: 60_000 })
     expect(await fixture.db.query(UNPARSED)).toEqual([{ inbox_uid: victim.inbox_uid }])
     await fixture.db.query(sql('delete from messages'))
-  }, 120_000)
+  })
 })
 
 describe('while slow mails are in progress', () => {
@@ -80,5 +79,5 @@ describe('while slow mails are in progress', () => {
     })
     await waitFor(async () => (await queuedOf(fixture)) === 0, { what: 'every mail', timeout: 60_000 })
     expect(await storedOf(fixture)).toBe(HOSTILE)
-  }, 120_000)
+  })
 })

@@ -10,8 +10,8 @@ let edge: Edge
 
 beforeAll(async () => {
   edge = await openEdge({ SMTP_MAX_RECIPIENTS: String(MAX_RECIPIENTS), SMTP_PEER_CONNECTIONS: '4' })
-}, 30_000)
-afterAll(() => edge.stop(), 15_000)
+})
+afterAll(() => edge.stop())
 
 describe('an SMTP command', () => {
   const session = async (): Promise<Peer> => {
@@ -116,7 +116,7 @@ describe('a hostile SMTP session', () => {
       await peer.command('EHLO evil.test')
       peer.said = ''
       peer.send(`${line}\r\n`.repeat(2 * MAX_COMMANDS))
-      await peer.closed(20_000)
+      await peer.closed()
       expect(peer.codes).toHaveLength(MAX_COMMANDS)
       expect(peer.said).toMatch(/421 4\.7\.0 Too many commands without a mail\r\n$/)
     },

@@ -25,8 +25,8 @@ beforeAll(async () => {
   ingest = await Ingest.open()
   fixture = ingest.fixture
   service = ingest.service
-}, 90_000)
-afterAll(() => ingest.close(), 30_000)
+})
+afterAll(() => ingest.close())
 
 /** Sends the bytes of a mail as DATA carries them; resolves to the code of the answer. */
 async function send(address: string, raw: Buffer, localAddress = '127.0.0.66'): Promise<number> {
@@ -34,7 +34,7 @@ async function send(address: string, raw: Buffer, localAddress = '127.0.0.66'): 
   await peer.begin(address)
   const text = raw.toString('latin1').replace(/^\./gm, '..')
   peer.send(`${text}${text === '' || text.endsWith('\r\n') ? '' : '\r\n'}.\r\n`)
-  await waitFor(async () => peer.codes.length > 0, { what: 'the answer to a mail', timeout: 30_000 })
+  await waitFor(async () => peer.codes.length > 0, { what: 'the answer to a mail' })
   peer.drop()
   return peer.codes[0] ?? 0
 }
@@ -65,7 +65,7 @@ describe('mail-ingest answers others within a second and stays below 512 MB', ()
     expect(read.flatMap(({ mail, problem }) => (problem === undefined ? [] : [[mail.what, problem]]))).toEqual([])
     const shown = read.map((each) => [each.mail.what, shownOf(each, each.mail.shows)])
     expect(Object.fromEntries(shown)).toEqual(Object.fromEntries(ODD_MAILS.map(({ what, shows }) => [what, shows])))
-  }, 60_000)
+  })
 
   it('while mails of 41 MB arrive, whatever size they claim', async () => {
     const inbox = await fixture.inbox()
@@ -78,18 +78,18 @@ describe('mail-ingest answers others within a second and stays below 512 MB', ()
       peer.drop()
     })
     expect(await fixture.db.query(STORED, inbox.inbox_uid)).toEqual([])
-  }, 60_000)
+  })
 
   it('while one client opens a thousand silent connections', async () => {
     await ingest.whileOthersAreAnswered(async () => {
       const crowd = await Promise.all(Array.from({ length: 1_000 }, () => Peer.connect(service.smtpPort, '127.0.0.67')))
       const answered = () => crowd.filter(({ said }) => said !== '')
-      await waitFor(async () => answered().length === crowd.length, { what: 'an answer to each', timeout: 20_000 })
+      await waitFor(async () => answered().length === crowd.length, { what: 'an answer to each' })
       expect(crowd.filter(({ codes }) => codes[0] === 220)).toHaveLength(20)
       expect(crowd.filter(({ codes }) => codes[0] === 421)).toHaveLength(980)
       for (const peer of crowd) peer.drop()
     })
-  }, 60_000)
+  })
 
   it('while clients send commands, dots and garbage as fast as they can', async () => {
     const inbox = await fixture.inbox()
@@ -98,7 +98,7 @@ describe('mail-ingest answers others within a second and stays below 512 MB', ()
         const peer = await Peer.greeted(service.smtpPort, '127.0.0.68')
         await prepare(peer)
         peer.send(bytes)
-        await peer.closed(30_000)
+        await peer.closed()
       }
       const inData = (peer: Peer) => peer.begin(inbox.address)
       await Promise.all([
@@ -111,7 +111,7 @@ describe('mail-ingest answers others within a second and stays below 512 MB', ()
       ])
     })
     expect(await fixture.db.query(STORED, inbox.inbox_uid)).toEqual([])
-  }, 60_000)
+  })
 })
 
 /** What is wrong with the one mail of an inbox, which was sent in this form; undefined: nothing. */

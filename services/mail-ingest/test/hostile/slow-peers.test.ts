@@ -16,11 +16,11 @@ beforeAll(async () => {
     SMTP_MAX_CONNECTIONS: String(MAX_CONNECTIONS),
     SMTP_MIN_RATE: '1000',
   })
-}, 30_000)
+})
 afterEach(() => {
   for (const peer of open.splice(0)) peer.drop()
 })
-afterAll(() => edge.stop(), 15_000)
+afterAll(() => edge.stop())
 
 async function greeted(localAddress?: string): Promise<Peer> {
   const peer = await Peer.greeted(edge.port, localAddress)
@@ -53,7 +53,7 @@ describe('a client that sends a byte now and then', () => {
       await peer.command('STARTTLS')
       const stop = hello === '' ? () => {} : peer.drip(hello.slice(0, 1), 50)
       peer.send(hello)
-      await peer.closed(15_000)
+      await peer.closed()
       stop()
     }
     expect((await (await greeted()).command('NOOP')).code).toBe(250)

@@ -5,8 +5,8 @@ let edge: Edge
 
 beforeAll(async () => {
   edge = await openEdge()
-}, 30_000)
-afterAll(() => edge.stop(), 15_000)
+})
+afterAll(() => edge.stop())
 
 /**
  * What some server or other has taken for the end of a mail: SEC Consult's list of 2023 and its additions, CVE-2023-51764

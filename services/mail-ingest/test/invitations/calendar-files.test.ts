@@ -11,11 +11,11 @@ let events: EventPublisher
 beforeAll(async () => {
   fixture = await openFixture()
   events = new EventPublisher(fixture.topics.kafka)
-}, 60_000)
+})
 afterAll(async () => {
   await events.stop()
   await fixture.stop()
-}, 30_000)
+})
 
 const filesOf = async (inbox_uid: string, message_id: string) =>
   (await fixture.calendarPeer('mail-ingest.getCalendarFiles', { inbox_uid, message_id })).mail

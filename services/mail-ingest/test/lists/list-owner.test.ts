@@ -17,11 +17,11 @@ let asked: number
 beforeAll(async () => {
   post = await Correspondence.open('customer.test', 'other.test')
   owner = new ListOwner(post.fixture)
-}, 60_000)
+})
 afterAll(async () => {
   await owner.stop()
   await post.close()
-}, 30_000)
+})
 beforeEach(async () => {
   asked = 0
   answering()
@@ -77,13 +77,12 @@ describe('a mail that the projection would block', () => {
       queryRows<{ attempts: number }>(post.fixture.db, 'select attempts from inbound where due_at > now()')
     const [row] = await waitFor(async () => ((await waiting()).length > 0 ? waiting() : undefined), {
       what: 'the mail to wait',
-      timeout: 15_000,
     })
     expect(row).toEqual({ attempts: 0 })
     expect(await countRows(post.fixture.db, 'messages where inbox_uid = $1', post.inbox.inbox_uid)).toBe(0)
     answering()
     expect(await receive()).toEqual([['received', 'unread', 'blocked']])
-  }, 30_000)
+  })
 
   it('does not wait for ever: after the time for it, the projection decides', async () => {
     await block()
@@ -96,10 +95,10 @@ describe('a mail that the projection would block', () => {
         const messages = await countRows(post.fixture.db, 'messages where inbox_uid = $1', post.inbox.inbox_uid)
         return messages > 0
       },
-      { what: 'the mail to be stored', timeout: 15_000 },
+      { what: 'the mail to be stored' },
     )
     expect(await receive()).toEqual([['received', 'unread', 'blocked']])
-  }, 30_000)
+  })
 })
 
 it('asks the owner as well when the entry arrives while the mail is about to be stored', async () => {
@@ -108,13 +107,13 @@ it('asks the owner as well when the entry arrives while the mail is about to be 
   await db.transaction(async (tx) => {
     await lockMailbox(tx, post.inbox.inbox_uid)
     await send()
-    await waitFor(async () => (await countRows(db, locked)) > 0, { what: 'the mail to be examined', timeout: 15_000 })
+    await waitFor(async () => (await countRows(db, locked)) > 0, { what: 'the mail to be examined' })
     expect(asked).toBe(0)
     await block()
   })
   expect(await receive()).toEqual([['received', 'unread', 'blocked']])
   expect(asked).toBe(1)
-}, 30_000)
+})
 
 describe('many mails that the projection would block', () => {
   it('are asked about together', async () => {

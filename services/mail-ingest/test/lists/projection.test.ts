@@ -26,8 +26,8 @@ let consumer: ReturnType<typeof listsConsumer>
 beforeAll(async () => {
   fixture = await openFixture()
   consumer = listsConsumer({ kafka: fixture.topics.kafka, db: fixture.db })
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 
 /** An inbox that no test shares, in a pod that is not the default one. */
 function newScope() {

@@ -15,11 +15,11 @@ beforeAll(async () => {
   post = await Correspondence.open('customer.test', 'sub.customer.test', 'other.test', 'xn--bcher-kva.test')
   owner = new ListOwner(post.fixture)
   post.mailSend.answers['mail-send.findListEntries'] = (request) => owner.find(request)
-}, 60_000)
+})
 afterAll(async () => {
   await owner.stop()
   await post.close()
-}, 30_000)
+})
 beforeEach(() => post.openInbox())
 afterEach(() => owner.clear())
 

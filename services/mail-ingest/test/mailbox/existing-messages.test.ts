@@ -6,8 +6,8 @@ import { pathOf, receiveMail } from '../mailbox-fixture.ts'
 let fixture: Fixture
 beforeAll(async () => {
   fixture = await openFixture()
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 
 const find = async (inbox_uid: string, ...message_ids: string[]) =>
   (await fixture.dispatcherPeer('mail-ingest.findMessages', { inbox_uid, message_ids })).message_ids

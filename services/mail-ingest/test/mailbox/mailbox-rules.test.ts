@@ -1,5 +1,7 @@
 import type { Message, ThreadItem } from '@restante/contracts/resources'
 import { LIMITS } from '@restante/contracts/vocabulary'
+import { bareAddress } from '@restante/mime'
+import { processorMs } from '@restante/testkit'
 import { DownloadLinks } from '../../src/files/links.ts'
 import { changedLabels } from '../../src/mailbox/label-log.ts'
 import { fitContent } from '../../src/mailbox/received-event.ts'
@@ -100,11 +102,15 @@ describe('author and recipients of a message', () => {
     expect(isAmong('bo@x.test', 'jumbo@x.test', 'bo@x.test.evil', '"Bo <bo@x.test>" <eve@evil.test>')).toBe(false)
   })
 
-  it('are found among three thousand in each of twenty messages without blocking the event loop', () => {
+  it('are found among three thousand in each of twenty messages, which are not parsed for it', () => {
     const recipients = Array.from({ length: 3_000 }, (_, index) => `${'N'.repeat(50)} <u${index}@e.test>`)
-    const begun = process.cpuUsage()
-    for (let message = 0; message < 20; message++) expect(isAmong('bo@x.test', ...recipients)).toBe(false)
-    expect(process.cpuUsage(begun).user / 1_000).toBeLessThan(100)
+    const parse = () => recipients.map((recipient) => bareAddress(recipient))
+    const find = () => expect(isAmong('bo@x.test', ...recipients)).toBe(false)
+    const twentyTimes = (work: () => unknown) => {
+      for (let message = 0; message < 20; message++) work()
+    }
+    const parsing = processorMs(() => twentyTimes(parse))
+    expect(processorMs(() => twentyTimes(find))).toBeLessThan(parsing / 2)
   })
 })
 
@@ -254,11 +260,12 @@ describe('ids of the label log', () => {
 
 describe('download links', () => {
   const links = new DownloadLinks({ publicUrl: 'https://api.test', secret: 'a secret of the test' })
+  const made = Date.now()
   const token = links.raw('0a0a0a0a-0000-4000-8000-000000000000').download_url.split('/').at(-1) ?? ''
 
   it('are valid for an hour', () => {
     expect(links.open(token)).toMatchObject({ message: '0a0a0a0a-0000-4000-8000-000000000000' })
-    expect(links.open(token, Date.now() + 3_590_000)).toBeDefined()
+    expect(links.open(token, made + 3_590_000)).toBeDefined()
     expect(links.open(token, Date.now() + 3_601_000)).toBeUndefined()
   })
 

@@ -10,8 +10,8 @@ let other: TestInbox
 
 beforeAll(async () => {
   fixture = await openFixture()
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 beforeEach(async () => {
   ;[inbox, other] = await Promise.all([fixture.inbox(), fixture.inbox()])
 })

@@ -11,8 +11,8 @@ let events: TopicCollection
 beforeAll(async () => {
   fixture = await openFixture()
   events = await fixture.collect('mail.messages')
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 beforeEach(async () => {
   ;[inbox, other] = await Promise.all([fixture.inbox(), fixture.inbox()])
 })

@@ -21,11 +21,11 @@ beforeAll(async () => {
     RATE_LIMIT_EXEMPT_LOOPBACK: 'false',
     INBOUND_OPERATOR_MAILS: '200',
   })
-}, 60_000)
+})
 afterAll(async () => {
   await fixture.stop()
   await Promise.all([mailSend.stop(), clamd.stop()])
-}, 30_000)
+})
 beforeEach(() => {
   forwarded = []
   clamd.conduct = () => ({ answer: 'stream: OK' })
@@ -45,9 +45,8 @@ const client = () => `127.101.${++networks}.1`
 const letter = (text: string = randomUUID()) => `From: Ada <ada@customer.test>\r\nSubject: Hi\r\n\r\n${text}\r\n`
 const send = (to: string | string[], raw = letter(), localAddress = client()) =>
   sendMail({ port: fixture.smtpPort, localAddress, envelope: { from: 'ada@customer.test', to }, raw })
-const forwardedOne = () => waitFor(() => forwarded[0], { what: 'the mail to be forwarded', timeout: 15_000 })
-const idle = () =>
-  waitFor(async () => (await countRows(fixture.db, 'inbound')) === 0, { what: 'an empty queue', timeout: 15_000 })
+const forwardedOne = () => waitFor(() => forwarded[0], { what: 'the mail to be forwarded' })
+const idle = () => waitFor(async () => (await countRows(fixture.db, 'inbound')) === 0, { what: 'an empty queue' })
 const bytesOf = ({ content }: Forwarded) => ('bytes' in content ? Buffer.from(content.bytes, 'base64').toString() : '')
 
 describe('mail to the operator', () => {
@@ -98,7 +97,7 @@ describe('mail to the operator', () => {
     const mail = await forwardedOne()
     expect(mail.id).toBe(row?.id)
     expect(bytesOf(mail)).toBe(raw)
-  }, 30_000)
+  })
 
   it('names the blob of a large mail, and keeps it until mail-send has answered', async () => {
     const blobs = await openBlobStore(`directory:${fixture.blobs}`)
@@ -112,8 +111,8 @@ describe('mail to the operator', () => {
     expect((await waitFor(() => read, { what: 'the mail to be forwarded' })).toString()).toBe(raw)
     await idle()
     const unused = () => countRows(fixture.db, 'raw_mails where size > 0')
-    await waitFor(async () => (await unused()) === 0, { what: 'the sweep', timeout: 15_000 })
-  }, 30_000)
+    await waitFor(async () => (await unused()) === 0, { what: 'the sweep' })
+  })
 
   it('is dropped when it has a virus', async () => {
     clamd.conduct = () => ({ answer: 'stream: Win.Test.EICAR_HDB-1 FOUND' })
@@ -143,7 +142,7 @@ describe('mail to the operator', () => {
     expect((await smtp.command('RCPT TO:<postmaster@mail.test>')).code).toBe(250)
     expect((await smtp.data(letter(`${'x'.repeat(998)}\r\n`.repeat(10_600)))).code).toBe(552)
     await smtp.quit()
-  }, 30_000)
+  })
 
   it('is deferred beyond a twentieth of the limit from one network; others still arrive', async () => {
     const flood = client()
@@ -152,7 +151,7 @@ describe('mail to the operator', () => {
     await send('abuse@mail.test')
     await idle()
     expect(forwarded).toHaveLength(11)
-  }, 30_000)
+  })
 })
 
 describe('mail to the operator in one transaction', () => {
@@ -207,8 +206,8 @@ describe('an operator who reads mail in an inbox here', () => {
   let inside: Fixture
   beforeAll(async () => {
     inside = await openFixture({ OPERATOR_ADDRESS: OPERATOR })
-  }, 60_000)
-  afterAll(() => inside.stop(), 30_000)
+  })
+  afterAll(() => inside.stop())
   const sendInside = (to: string) =>
     sendMail({ port: inside.smtpPort, envelope: { from: 'ada@customer.test', to }, raw: letter() })
 
@@ -223,7 +222,7 @@ describe('an operator who reads mail in an inbox here', () => {
     await sendInside('postmaster@mail.test')
     await sendInside('abuse@mail.test')
     const messages = () => countRows(inside.db, 'messages where inbox_address = $1', OPERATOR)
-    await waitFor(async () => (await messages()) === 2, { what: 'both mails', timeout: 15_000 })
+    await waitFor(async () => (await messages()) === 2, { what: 'both mails' })
     expect(await countRows(inside.db, 'inbound')).toBe(0)
-  }, 30_000)
+  })
 })

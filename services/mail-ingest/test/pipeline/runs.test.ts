@@ -6,8 +6,8 @@ let fixture: Fixture
 
 beforeAll(async () => {
   fixture = await openFixture()
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 
 /** Mails wait in the queue until the work is done, as they do behind others under load. */
 async function whileMailsWait(work: () => Promise<void>): Promise<void> {
@@ -32,7 +32,7 @@ const STORED = sql<Stored, [inboxUid: string]>(
 const stored = (inbox: TestInbox) => fixture.db.query(STORED, inbox.inbox_uid)
 const subjects = async (inbox: TestInbox) => (await stored(inbox)).map(({ subject }) => subject)
 const allOf = (inbox: TestInbox, count: number) =>
-  waitFor(async () => (await stored(inbox)).length === count, { what: `${count} mails`, timeout: 20_000 })
+  waitFor(async () => (await stored(inbox)).length === count, { what: `${count} mails` })
 
 describe('waiting mails of one inbox', () => {
   it('are stored in the order of their arrival, many of them in one transaction', async () => {

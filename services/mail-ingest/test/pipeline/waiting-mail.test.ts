@@ -51,11 +51,11 @@ beforeAll(async () => {
   fixture = await openFixture({ SENDER_AUTH: 'dns', DNS_SERVERS: zone.address })
   messages = await fixture.collect('mail.messages')
   facts = await fixture.collect('mail.inbound')
-}, 60_000)
+})
 afterAll(async () => {
   await fixture.stop()
   await zone.stop()
-}, 30_000)
+})
 beforeEach(async () => {
   inbox = await fixture.inbox()
   domain = `d${randomUUID().slice(0, 8)}.test`
@@ -118,7 +118,7 @@ describe('a temporary error of DNS', () => {
     await send({ subject: 'first' })
     const row = await untilItWaits()
     expect(row).toMatchObject({ times: 0, domain, questions: [{ name: `s1._domainkey.${domain}`, type: 'TXT' }] })
-    await waitFor(async () => (await metric('restante_mail_waiting')) > 0, { what: 'the metric', timeout: 20_000 })
+    await waitFor(async () => (await metric('restante_mail_waiting')) > 0, { what: 'the metric' })
     await send({ subject: 'second', from: 'ada@spf.test' })
     await received('second')
     expect(await countRows(fixture.db, 'inbound where inbox_uid = $1', inbox.inbox_uid)).toBe(0)
@@ -131,7 +131,7 @@ describe('a temporary error of DNS', () => {
         await fixture.db.query(DUE_NOW, inbox.inbox_uid)
         return (await waitingRows()).length === 0
       },
-      { what: 'the answer', timeout: 20_000 },
+      { what: 'the answer' },
     )
     const { type, message } = await received('first')
     expect(type).toBe('message.received')

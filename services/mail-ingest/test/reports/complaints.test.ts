@@ -26,11 +26,11 @@ beforeAll(async () => {
     COMPLAINT_ADDRESSES: `${REGISTERED}=fbl.provider.test/arf.second.test/late.provider.test/slow.provider.test,${OTHER}=arf.second.test`,
   })
   feedback = await fixture.collect('mail.feedback')
-}, 60_000)
+})
 afterAll(async () => {
   await fixture.stop()
   await Promise.all([zone.stop(), mailSend.stop()])
-}, 30_000)
+})
 beforeEach(() => {
   asked = []
   mailSend.answers = {}
@@ -163,7 +163,6 @@ describe('a complaint to an address that is registered with a feedback loop', ()
       zone.set(from, spf('ip4:127.0.0.1 -all'))
       expect(await complaintAbout(id)).toMatchObject({ authenticated: [from] })
     },
-    30_000,
   )
 
   it('does not wait for the DNS of anybody else', async () => {
@@ -179,7 +178,7 @@ describe('a complaint to an address that is registered with a feedback loop', ()
     await waitFor(async () => (await waiting()).length > 0, { what: 'the complaint to wait' })
     mailSend.answers['mail-send.findDeliveries'] = () => ({ deliveries: [{ delivery_id: id, ...scope }] })
     expect(await complaintAbout(id)).toMatchObject({ message_id: '<late@mail.test>' })
-  }, 30_000)
+  })
 
   it('is dropped when it is something else than a complaint, and nothing of it is stored', async () => {
     const before = feedback.records.length
@@ -189,6 +188,6 @@ describe('a complaint to an address that is registered with a feedback loop', ()
     await idle()
     expect(feedback.records).toHaveLength(before)
     const unused = () => countRows(fixture.db, 'raw_mails where size > 0')
-    await waitFor(async () => (await unused()) === 0, { what: 'the sweep', timeout: 15_000 })
+    await waitFor(async () => (await unused()) === 0, { what: 'the sweep' })
   })
 })

@@ -25,11 +25,11 @@ beforeAll(async () => {
   fixture = await openFixture({ ...own, MAIL_SEND_URL: mailSend.url }, DOMAIN)
   feedback = await fixture.collect('mail.feedback')
   owner = new DomainOwner(fixture)
-}, 60_000)
+})
 afterAll(async () => {
   await Promise.all([owner.stop(), mailSend.stop()])
   await fixture.stop()
-}, 30_000)
+})
 beforeEach(async () => {
   inbox = await fixture.inbox()
   asked = false

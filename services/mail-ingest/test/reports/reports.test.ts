@@ -8,8 +8,8 @@ let feedback: TopicCollection
 beforeAll(async () => {
   fixture = await openFixture()
   feedback = await fixture.collect('mail.feedback')
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 
 async function deliver(to: string, type: string, ...parts: string[]): Promise<void> {
   const head = `From: mailer-daemon@customer.test\r\nTo: ${to}\r\nSubject: report\r\nMIME-Version: 1.0\r\n`
@@ -129,6 +129,6 @@ describe('a mail to a return path', () => {
     await idle()
     expect(feedback.records.some(isAbout(id))).toBe(false)
     const unused = () => countRows(fixture.db, 'raw_mails where size > 0')
-    await waitFor(async () => (await unused()) === 0, { what: 'the sweep', timeout: 15_000 })
+    await waitFor(async () => (await unused()) === 0, { what: 'the sweep' })
   })
 })

@@ -11,8 +11,8 @@ beforeAll(async () => {
   fixture = await openFixture()
   feedback = await fixture.collect('mail.feedback')
   addresses = new UnsubscribeAddress(fixture.config.returnPath)
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 
 const send = (to: string | string[], raw?: string) =>
   sendMail({

@@ -38,8 +38,8 @@ beforeAll(async () => {
       }
     }),
   )
-}, 120_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 
 async function everyMessage(q: string, limit: string) {
   const found: Answer['body']['messages'][number][] = []
@@ -69,7 +69,7 @@ describe('the results of a search', () => {
     expect([found.length, ids.size]).toEqual([MESSAGES - 2, MESSAGES - 2])
     const minutes = minutesOf(found)
     expect(minutes).toEqual(minutes.toSorted((a, b) => b - a))
-  }, 60_000)
+  })
 
   it('include old ones with a word that was rare before it became frequent', async () => {
     const found = await everyMessage('osprey', '100')

@@ -32,8 +32,8 @@ beforeAll(async () => {
       }
     }),
   )
-}, 120_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 
 const messages = (q: string, more: Record<string, string> = {}) => searchMessages(fixture, inbox, { q, ...more })
 const threads = (q: string, more: Record<string, string> = {}) => searchThreads(fixture, inbox, { q, ...more })
@@ -60,7 +60,7 @@ describe('search among thousands of messages', () => {
     expect([always.length, often.length, seldom.length]).toEqual([MESSAGES, 260, 8])
     for (const found of [always, often]) expect(new Set(found).size).toBe(found.length)
     expect((await everyMessage('often seldom')).toSorted()).toEqual(seldom.toSorted())
-  }, 60_000)
+  })
 
   it('ranks an old message with the word in its subject before the newest with the word in their bodies', async () => {
     for (const [q, subjects] of [
@@ -80,7 +80,7 @@ describe('search among thousands of messages', () => {
       .slice(2)
       .map(({ timestamp }) => timestamp)
     expect(times).toEqual(times.toSorted().toReversed())
-  }, 60_000)
+  })
 
   it('finds a thread once, by its best message, whichever page its others would be on', async () => {
     const found = (await pagesOf(threads, 'often')).flatMap(({ body }) => body.threads)
@@ -92,5 +92,5 @@ describe('search among thousands of messages', () => {
     )
     expect(new Set(always).size).toBe(always.length)
     expect(always).toHaveLength(MESSAGES - CONVERSATION.length + 1)
-  }, 60_000)
+  })
 })

@@ -7,8 +7,8 @@ let fixture: Fixture
 
 beforeAll(async () => {
   fixture = await openFixture()
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 
 describe('messages that wait to be indexed', () => {
   it('are taken from the newest on, and wait until their entry is written', async () => {

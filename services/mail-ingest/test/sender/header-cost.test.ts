@@ -11,8 +11,8 @@ import { LineGuard } from '../../src/smtp/protocol/line-guard.ts'
 const BYTES = 256 * 1024
 const HOSTNAME = 'mx.mail.test'
 const INBOXES = Array.from({ length: 500 }, (_, number) => `desk${number}@mail.test`)
-/** For each of them, on a busy machine. Code that takes time quadratic to its input needs seconds. */
-const MOST_MS = 300
+/** For each of them, of which the longest takes 80 ms. Code that takes time quadratic to its input needs many seconds. */
+const MOST_MS = 1_500
 
 const filled = (unit: string, size = BYTES): string => unit.repeat(Math.ceil(size / unit.length)).slice(0, size)
 const ours = (recipient: string) =>
@@ -145,24 +145,16 @@ async function worstOf(hostile: Iterable<[string, string]>, read: (text: string)
 }
 
 describe('a header of 256 KB', () => {
-  it.each(Object.entries(OF_HEADERS))(
-    'as a header cost %s little time of the main thread',
-    async (_, read) => {
-      const worst = await worstOf(headers(), (header) => read(Buffer.from(`${header}\r\n\r\nbody\r\n`, 'latin1')))
-      expect(worst.ms < MOST_MS ? undefined : worst).toBeUndefined()
-    },
-    60_000,
-  )
+  it.each(Object.entries(OF_HEADERS))('as a header cost %s little time of the main thread', async (_, read) => {
+    const worst = await worstOf(headers(), (header) => read(Buffer.from(`${header}\r\n\r\nbody\r\n`, 'latin1')))
+    expect(worst.ms < MOST_MS ? undefined : worst).toBeUndefined()
+  })
 
-  it.each(Object.entries(OF_TEXTS))(
-    'as a text cost %s little time of the main thread',
-    async (_, read) => {
-      const worst = await worstOf(
-        UNITS.map((unit) => [unit, filled(unit)]),
-        read,
-      )
-      expect(worst.ms < MOST_MS ? undefined : worst).toBeUndefined()
-    },
-    60_000,
-  )
+  it.each(Object.entries(OF_TEXTS))('as a text cost %s little time of the main thread', async (_, read) => {
+    const worst = await worstOf(
+      UNITS.map((unit) => [unit, filled(unit)]),
+      read,
+    )
+    expect(worst.ms < MOST_MS ? undefined : worst).toBeUndefined()
+  })
 })

@@ -40,11 +40,11 @@ beforeAll(async () => {
   messages = await fixture.collect('mail.messages')
   facts = await fixture.collect('mail.inbound')
   feedback = await fixture.collect('mail.feedback')
-}, 60_000)
+})
 afterAll(async () => {
   await fixture.stop()
   await zone.stop()
-}, 30_000)
+})
 beforeEach(async () => {
   inbox = await fixture.inbox()
 })

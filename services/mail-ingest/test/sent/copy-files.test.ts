@@ -9,8 +9,8 @@ let inbox: TestInbox
 
 beforeAll(async () => {
   fixture = await openFixture()
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 beforeEach(async () => {
   inbox = await fixture.inbox()
 })

@@ -11,8 +11,8 @@ let inbox: TestInbox
 
 beforeAll(async () => {
   fixture = await openFixture()
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 beforeEach(async () => {
   inbox = await fixture.inbox()
 })
@@ -119,5 +119,5 @@ describe('getSentCopy', () => {
       await own.stop()
       mailSend.close()
     }
-  }, 60_000)
+  })
 })

@@ -12,8 +12,8 @@ let copy: SentCopy
 
 beforeAll(async () => {
   fixture = await openFixture({ FEEDBACK_COPIES: 'true' })
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 beforeEach(async () => {
   inbox = await fixture.inbox()
   copy = await sentCopy(fixture, inbox)

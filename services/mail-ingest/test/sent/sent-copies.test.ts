@@ -39,11 +39,11 @@ beforeAll(async () => {
   const recipients = new RecipientLookup({ gateway: fixture.gateway, addresses, domains, operator })
   const placement = new SentPlacement({ db, blobs, parser, outbox, recipients, openImage: new OpenImage('secret') })
   consumer = deliveriesConsumer({ kafka: fixture.topics.kafka, db, outbox, placement })
-}, 60_000)
+})
 afterAll(async () => {
   await parser.close()
   await fixture.stop()
-}, 30_000)
+})
 beforeEach(async () => {
   inbox = await fixture.inbox()
 })
@@ -322,7 +322,6 @@ describe('delivery events', () => {
     await fixture.deleteInbox(inbox)
     await waitFor(async () => (await countRows(fixture.db, 'messages where inbox_uid = $1', inbox.inbox_uid)) === 0, {
       what: 'the purge',
-      timeout: 20_000,
     })
     await deliver(delivered)
     const event = await events.next(

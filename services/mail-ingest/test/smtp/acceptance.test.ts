@@ -9,8 +9,8 @@ let fixture: Fixture
 
 beforeAll(async () => {
   fixture = await openFixture()
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 
 const SESSIONS = 12
 /** PostgreSQL refuses rows for this recipient only. */

@@ -20,11 +20,11 @@ beforeAll(async () => {
     INBOUND_EXEMPT_NETWORKS: '127.200.0.0/16',
     ORGANIZATION_STORAGE_MB: '1',
   })
-}, 60_000)
+})
 afterAll(async () => {
   await fixture.stop()
   await redis.close()
-}, 30_000)
+})
 
 /** An address in a network that no other test connects from. */
 const network = () => `127.100.${++networks}.`

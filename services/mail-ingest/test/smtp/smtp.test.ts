@@ -16,8 +16,8 @@ let facts: TopicCollection
 beforeAll(async () => {
   fixture = await openFixture({ SMTP_PEER_CONNECTIONS: '5', SMTP_MAX_RECIPIENTS: '3' })
   facts = await fixture.collect('mail.inbound')
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 beforeEach(async () => {
   inbox = await fixture.inbox()
 })

@@ -46,7 +46,7 @@ describeAtFullLength({ programs: ['rspamd'] }, 'a real rspamd', () => {
     await stop()
     await zone.stop()
     await rm(folder, { recursive: true, force: true })
-  }, 60_000)
+  })
   beforeEach(async () => {
     inbox = await fixture.inbox()
   })

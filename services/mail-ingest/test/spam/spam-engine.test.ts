@@ -42,11 +42,11 @@ let facts: TopicCollection
 beforeAll(async () => {
   fixture = await openFixture({ RSPAMD_URL: await rspamd.start() })
   facts = await fixture.collect('mail.inbound')
-}, 60_000)
+})
 afterAll(async () => {
   await fixture.stop()
   rspamd.stop()
-}, 30_000)
+})
 beforeEach(async () => {
   inbox = await fixture.inbox()
 })

@@ -21,8 +21,8 @@ let inbox: TestInbox
 
 beforeAll(async () => {
   fixture = await openFixture()
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 beforeEach(async () => {
   inbox = await fixture.inbox()
 })
@@ -44,7 +44,6 @@ const done = (organizationId: string) =>
     async () => (await countRows(fixture.db, 'label_removals where organization_id = $1', organizationId)) === 0,
     {
       what: 'the end of the removal',
-      timeout: 20_000,
     },
   )
 

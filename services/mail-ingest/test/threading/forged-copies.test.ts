@@ -9,8 +9,8 @@ let post: Correspondence
 
 beforeAll(async () => {
   post = await Correspondence.open('customer.test', 'list.test')
-}, 60_000)
-afterAll(() => post.close(), 30_000)
+})
+afterAll(() => post.close())
 beforeEach(() => post.openInbox())
 
 const send = (mail: Letter) => post.send({ text: BODY, ...mail })

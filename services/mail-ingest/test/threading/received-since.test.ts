@@ -8,8 +8,8 @@ describe('the organizations with mail that arrived since a given time', () => {
 
   beforeAll(async () => {
     fixture = await openFixture()
-  }, 60_000)
-  afterAll(() => fixture.stop(), 30_000)
+  })
+  afterAll(() => fixture.stop())
 
   it('are determined by the arrival of mail, not by its Date', async () => {
     const inbox = await fixture.inbox()

@@ -13,8 +13,8 @@ let post: Correspondence
 
 beforeAll(async () => {
   post = await Correspondence.open('customer.test', 'tickets.customer.test', 'other.test')
-}, 60_000)
-afterAll(() => post.close(), 30_000)
+})
+afterAll(() => post.close())
 beforeEach(() => post.openInbox())
 
 /** Sends mails one after the other. @returns the thread of each */
@@ -146,6 +146,6 @@ describe('an id that mails refer to and that no message has', () => {
     const { organization_id, pod_id, inbox_uid, address } = inbox
     const deleted_at = new Date().toISOString()
     await fixture.gatewayPeer('mail-ingest.purgeInbox', { organization_id, pod_id, inbox_uid, address, deleted_at })
-    await waitFor(async () => (await remembered()).length === 0, { what: 'the purge', timeout: 20_000 })
+    await waitFor(async () => (await remembered()).length === 0, { what: 'the purge' })
   })
 })

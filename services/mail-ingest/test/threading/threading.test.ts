@@ -11,8 +11,8 @@ beforeAll(async () => {
   fixture = await openFixture()
   messages = await fixture.collect('mail.messages')
   facts = await fixture.collect('mail.inbound')
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 beforeEach(async () => {
   inbox = await fixture.inbox()
 })

@@ -10,8 +10,8 @@ let events: TopicCollection
 beforeAll(async () => {
   fixture = await openFixture()
   events = await fixture.collect('mail.messages')
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 beforeEach(async () => {
   inbox = await fixture.inbox()
 })

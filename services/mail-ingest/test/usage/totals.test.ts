@@ -10,8 +10,8 @@ let inbox: TestInbox
 
 beforeAll(async () => {
   fixture = await openFixture()
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 beforeEach(async () => {
   inbox = await fixture.inbox()
 })
@@ -161,7 +161,7 @@ describe('the changes of a mailbox', () => {
       expect(held.messages).toBeGreaterThanOrEqual(0)
       expect((await totals()).messages).toBe((await stored()).length)
     }
-  }, 120_000)
+  })
 })
 
 describe('mail-ingest.countMailboxes', () => {

@@ -13,11 +13,11 @@ beforeAll(async () => {
   fixture = await openFixture({ CLAMD_URL: clamd.url })
   facts = await fixture.collect('mail.inbound')
   messages = await fixture.collect('mail.messages')
-}, 60_000)
+})
 afterAll(async () => {
   await fixture.stop()
   await clamd.stop()
-}, 30_000)
+})
 beforeEach(async () => {
   clamd.conduct = () => ({ answer: 'stream: OK' })
   inbox = await fixture.inbox()

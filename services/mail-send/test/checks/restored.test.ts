@@ -10,8 +10,8 @@ const since = new Date(Date.now() - 60_000).toISOString()
 beforeAll(async () => {
   fixture = await startWorld({ RETRY_FIRST: '1h', RETRY_MOST: '1h' })
   fixture.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 
 async function check(asked: Pick<CheckRequest, 'check'> & Partial<CheckRequest>): Promise<readonly Finding[]> {
   const found: Finding[] = []

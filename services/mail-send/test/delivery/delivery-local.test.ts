@@ -10,8 +10,8 @@ let fixture: Fixture
 
 beforeAll(async () => {
   fixture = await startWorld()
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 
 /** Inboxes hosted here, by local part; every other name of the domain is unknown. */
 function hosts(...names: string[]): Map<string, Recipient> {
@@ -159,7 +159,7 @@ describe('delivery to inboxes hosted here', () => {
     }
     const id = await send({ to: `${local}@${DOMAIN}` })
     await factOf(fixture, id, 'delivery.delivered')
-  }, 20_000)
+  })
 
   it('delivers one message to local and external recipients', async () => {
     const local = name('ann')

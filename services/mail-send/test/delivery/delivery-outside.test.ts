@@ -8,8 +8,8 @@ let fixture: Fixture
 beforeAll(async () => {
   fixture = await startWorld({ RETRY_FOR: '4s', DELIVERY_ANSWER_TIMEOUT: '2s', DELIVERY_CONNECT_TIMEOUT: '2s' })
   fixture.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 
 function someone(domain = 'outside.example'): string {
   return `ann-${randomUUID().slice(0, 8)}@${domain}`
@@ -262,5 +262,5 @@ describe('concurrency per destination', () => {
     server.close()
     await narrow.stop()
     expect(most).toBe(2)
-  }, 60_000)
+  })
 })

@@ -40,7 +40,7 @@ describe('counting', () => {
     expect(await other.closedUntil(db, now)).toBeUndefined()
     await Promise.all(databases.map((one) => one.stop()))
     await database.drop()
-  }, 30_000)
+  })
 })
 
 describe('WARM_UP_FROM', () => {
@@ -70,7 +70,6 @@ describe('WARM_UP_FROM', () => {
     }
     await waitFor(async () => fixture.outside.mails.length === 3 && (await isPostponed()), {
       what: 'three delivered, and two that wait for tomorrow',
-      timeout: 30_000,
     })
     expect(await waiting()).toEqual([1, 2].map(() => expect.objectContaining({ attempts: 0, state: 'queued' })))
     // The next day.
@@ -78,5 +77,5 @@ describe('WARM_UP_FROM', () => {
     await queryRows(fixture.db, 'update timers set due_at = now() returning id')
     await waitFor(() => fixture.outside.mails.length === 5, { what: 'the rest' })
     await fixture.stop()
-  }, 60_000)
+  })
 })

@@ -18,11 +18,11 @@ beforeAll(async () => {
   fixture = await startWorld()
   publisher = new EventPublisher(fixture.topics.kafka)
   returnPath = new ReturnPath(fixture.config.returnPath)
-}, 60_000)
+})
 afterAll(async () => {
   await publisher.stop()
   await fixture.stop()
-}, 30_000)
+})
 beforeEach(() => {
   fixture.peers.answers = {
     'mail-ingest.placeSent': async () => ({}),
@@ -166,7 +166,7 @@ describe('a scheduled draft of a deleted domain', () => {
     await domain.delete()
     const place = { method: 'GET', path: `/drafts/${String(created.body['draft_id'])}` } as const
     const status = async () => (await fixture.call('drafts.get', caller, place)).body['send_status']
-    await waitFor(async () => (await status()) === 'failed', { what: 'the failure', timeout: 15_000 })
+    await waitFor(async () => (await status()) === 'failed', { what: 'the failure' })
     expect(await countRows(fixture.db, `timers where key = $1`, created.body['draft_id'])).toBe(0)
     expect(await countRows(fixture.db, 'sends where organization_id = $1', organization_id)).toBe(0)
   })

@@ -18,11 +18,11 @@ beforeAll(async () => {
   await writeFile(file, RSA.privateKey.export({ type: 'pkcs8', format: 'pem' }))
   const dkim = { DKIM_SELECTOR: 's1', DKIM_KEY_FILE: file }
   fixture = await startWorld({ SHARED_DOMAINS: 'Second.test,third.test', ...dkim })
-}, 60_000)
+})
 afterAll(async () => {
   await fixture.stop()
   await rm(folder, { recursive: true })
-}, 30_000)
+})
 beforeEach(() => {
   const scope = { organization_id: randomUUID(), pod_id: randomUUID(), inbox_uid: randomUUID() }
   fixture.peers.answers = {

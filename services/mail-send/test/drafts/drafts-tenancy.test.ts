@@ -32,8 +32,8 @@ beforeAll(async () => {
   const { db, topics } = fixture
   const outbox = new Outbox({ db, service: 'mail-send' })
   tenancy = openTenancy({ kafka: topics.kafka, db, log, outbox, blobs, timers: new Schedule<SendTimers>() })
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 
 /** Creates a scheduled draft with an attachment. @returns its id and the id of the attachment. */
 async function create(caller: SendingCaller) {

@@ -19,8 +19,8 @@ beforeAll(async () => {
       return { sender: { organization_id, inbox, sending, unverified, take_overs } }
     },
   }
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 
 /** A caller whose inbox the gateway knows. */
 function known(overrides: Parameters<typeof inboxCaller>[0] = {}): SendingCaller {
@@ -57,7 +57,7 @@ function statusOf(caller: SendingCaller, id: string, status: string): Promise<An
       const answer = await get(caller, id)
       return answer.body.send_status === status ? answer : undefined
     },
-    { what: `${status} of the draft`, timeout: 15_000 },
+    { what: `${status} of the draft` },
   )
 }
 
@@ -158,7 +158,7 @@ describe('a scheduled draft', () => {
     await Promise.all(all.map(({ id }) => changeWhile(id)))
     await Promise.all(all.map(({ to }) => fixture.outside.next(to)))
     await Promise.all(all.map(({ id }) => isGone(caller, id)))
-  }, 30_000)
+  })
 
   it('whose time is moved is not sent before the new one, even by an attempt that has begun', async () => {
     const caller = known()
@@ -219,7 +219,7 @@ describe('a scheduled draft', () => {
     fixture.peers.answers = answers
     await fixture.outside.next(to)
     await isGone(caller, id)
-  }, 30_000)
+  })
 
   it('is sent once when Redis is flushed and the process restarted', async () => {
     const caller = known()
@@ -233,7 +233,7 @@ describe('a scheduled draft', () => {
       .requests('mail-ingest.placeSent')
       .filter(({ inbox_uid }) => inbox_uid === caller.inbox.uid)
     expect(new Set(placed.map(({ message_id }) => message_id)).size).toBe(all.length)
-  }, 40_000)
+  })
 })
 
 const TIMERS = sql<{ id: string }, [key: string]>("select id from timers where kind = 'draft-send' and key = $1")

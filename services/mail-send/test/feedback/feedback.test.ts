@@ -18,8 +18,8 @@ let fixture: Fixture
 beforeAll(async () => {
   fixture = await startWorld()
   fixture.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 
 interface Sent {
   readonly caller: ReturnType<typeof inboxCaller>

@@ -15,8 +15,8 @@ let fixture: Fixture
 beforeAll(async () => {
   fixture = await startWorld({ REPUTATION_EVERY: '50ms' })
   fixture.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 beforeEach(() => {
   fixture.peers.answers['gateway.suspendOrganization'] = async () => ({ outcome: 'suspended' })
 })
@@ -60,14 +60,14 @@ const requestsFor = ({ organization_id: id }: SendingCaller) =>
   fixture.peers.requests('gateway.suspendOrganization').filter(({ organization_id }) => organization_id === id)
 
 function suspensionOf(caller: SendingCaller) {
-  return waitFor(() => requestsFor(caller)[0], { what: 'a suspension', timeout: 15_000 })
+  return waitFor(() => requestsFor(caller)[0], { what: 'a suspension' })
 }
 
 /** Waits until another organization, whose rates are too high, was looked at twice. */
 async function twoLooks(): Promise<void> {
   const marker = inboxCaller()
   await sent(marker, [1_000, 1_000, 0])
-  await waitFor(() => (requestsFor(marker).length > 2 ? true : undefined), { what: 'two looks', timeout: 15_000 })
+  await waitFor(() => (requestsFor(marker).length > 2 ? true : undefined), { what: 'two looks' })
 }
 
 async function found(consequence: string, rate: string): Promise<number> {
@@ -95,7 +95,7 @@ describe('what is counted for the reputation of an organization', () => {
         )) === 5
           ? true
           : undefined,
-      { what: 'five outcomes', timeout: 15_000 },
+      { what: 'five outcomes' },
     )
     expect(await countsOf(caller)).toEqual({ sent: 5, bounced: 1, complained: 0 })
   })
@@ -196,7 +196,7 @@ describe('an organization whose mail comes back', () => {
     await twoLooks()
     expect(requestsFor(caller)).toHaveLength(1)
     await sent(caller, [1_000, 500, 0])
-    const again = await waitFor(() => requestsFor(caller)[1], { what: 'another suspension', timeout: 15_000 })
+    const again = await waitFor(() => requestsFor(caller)[1], { what: 'another suspension' })
     expect(again.counted_since).toBe(resumed_at)
   })
 })

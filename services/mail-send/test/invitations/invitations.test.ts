@@ -21,8 +21,8 @@ beforeAll(async () => {
       }
     },
   }
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 
 /** A caller whose inbox the gateway knows. */
 function known(overrides: Parameters<typeof inboxCaller>[0] = {}): SendingCaller {

@@ -19,8 +19,8 @@ let fixture: Fixture
 beforeAll(async () => {
   fixture = await startWorld({}, (environment) => service.start(environment))
   fixture.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
-}, 90_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 
 interface Accepted {
   readonly to: string
@@ -96,7 +96,6 @@ it(`delivers each of ${SENDS} mails, and publishes each event once, while it is 
   })
   await waitFor(() => accepted.every(({ messageId }) => eventsAbout(messageId)['delivery.delivered']), {
     what: 'every event',
-    timeout: 30_000,
     interval: 200,
   })
 

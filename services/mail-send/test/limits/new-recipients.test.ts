@@ -15,8 +15,8 @@ let fixture: Fixture
 beforeAll(async () => {
   fixture = await startWorld({ NEW_RECIPIENT_RAMP: '3/1h,5/1d,10/7d' })
   fixture.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 
 const someone = (): string => `ann-${randomUUID()}@outside.example`
 const people = (count: number): string[] => Array.from({ length: count }, someone)
@@ -119,7 +119,6 @@ describe('recipients never written to before, after the verification of an agent
     const get = () => fixture.call('drafts.get', caller, { method: 'GET', path: `/drafts/${draft_id}` })
     await waitFor(async () => ((await get()).body.send_status === 'failed' ? true : undefined), {
       what: 'the draft to fail',
-      timeout: 15_000,
     })
   })
 

@@ -13,8 +13,8 @@ beforeAll(async () => {
     SEND_LIMIT_INBOX: '5/d,100/6h',
   })
   fixture.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 
 function send(caller: SendingCaller, recipients: number): Promise<Answer> {
   const to = Array.from({ length: recipients }, () => `ann-${randomUUID()}@outside.example`)

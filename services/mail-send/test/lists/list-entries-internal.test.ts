@@ -4,8 +4,8 @@ import { type Fixture, inboxCaller, startWorld } from '../support/fixture.ts'
 let fixture: Fixture
 beforeAll(async () => {
   fixture = await startWorld()
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 
 const ask = (mails: unknown, from: 'gateway' | 'mail-ingest' = 'mail-ingest') =>
   fixture.internal('mail-send.findListEntries', from, { mails })

@@ -13,11 +13,11 @@ beforeAll(async () => {
   fixture = await startWorld()
   fixture.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
   published = await collectTopic(fixture.topics.kafka, topics['mail.lists'].name)
-}, 60_000)
+})
 afterAll(async () => {
   await published.stop()
   await fixture.stop()
-}, 30_000)
+})
 
 type Method = 'GET' | 'POST' | 'DELETE'
 
@@ -319,7 +319,7 @@ describe('a send', () => {
       return tuples
     })
     expect(rows).toBeLessThan(20)
-  }, 60_000)
+  })
 })
 
 describe('the end of a scope', () => {

@@ -18,8 +18,8 @@ let addresses: Map<string, string>
 
 beforeAll(async () => {
   fixture = await startWorld({ RETRY_FOR: '1s' })
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 beforeEach(async () => {
   const blobs = await openBlobStore(fixture.config.blobStore)
   notices = []
@@ -52,8 +52,7 @@ async function send(to: string | string[], caller = inboxCaller()) {
   return { caller, messageId: String(answer.body['message_id']) }
 }
 const timers = () => countRows(fixture.db, `timers where kind = 'bounce-notice'`)
-const noneLeft = () =>
-  waitFor(async () => (await timers()) === 0, { what: 'the notices to be settled', timeout: 15_000 })
+const noneLeft = () => waitFor(async () => (await timers()) === 0, { what: 'the notices to be settled' })
 
 describe('a refused mail', () => {
   it('puts one notice per recipient into the inbox that sent it, and leaves nothing behind', async () => {
@@ -61,7 +60,7 @@ describe('a refused mail', () => {
     fixture.outside.answerRecipient(ann, '550 5.1.1 no such user')
     fixture.outside.answerData(bob, '554 5.7.1 looks like spam')
     const { caller, messageId } = await send([ann, bob, carl])
-    await waitFor(() => notices.length === 2, { what: 'two notices', timeout: 15_000 })
+    await waitFor(() => notices.length === 2, { what: 'two notices' })
     await noneLeft()
     expect(notices).toHaveLength(2)
     const { organization_id, inbox } = caller
@@ -92,7 +91,7 @@ describe('a refused mail', () => {
     const to = someone()
     fixture.outside.answerRecipient(to, ...Array.from({ length: 50 }, () => '452 4.2.2 mailbox full' as const))
     await send(to)
-    await waitFor(() => notices.length === 1, { what: 'the notice', timeout: 20_000 })
+    await waitFor(() => notices.length === 1, { what: 'the notice' })
     expect(notices[0]?.raw.toString()).toContain('Diagnostic-Code: smtp; 452 4.2.2 mailbox full')
   })
 
@@ -101,9 +100,9 @@ describe('a refused mail', () => {
     fixture.outside.answerRecipient(to, '550 5.1.1 no such user')
     outcomes = [503, 503]
     await send(to)
-    await waitFor(() => notices.length > 0, { what: 'the first attempt', timeout: 15_000 })
+    await waitFor(() => notices.length > 0, { what: 'the first attempt' })
     await fixture.restart()
-    await waitFor(() => notices.length === 3, { what: 'the third attempt', timeout: 20_000 })
+    await waitFor(() => notices.length === 3, { what: 'the third attempt' })
     await noneLeft()
     const [row] = await queryRows<{ id: string }>(fixture.db, 'select id from deliveries where recipient = $1', to)
     expect(new Set(notices.map(({ delivery_id }) => delivery_id))).toEqual(new Set([noticeIdOf(row?.id ?? '')]))
@@ -116,7 +115,7 @@ describe('a refused mail', () => {
       fixture.outside.answerRecipient(to, '550 5.1.1 no such user')
       outcomes = [outcome]
       await send(to)
-      await waitFor(() => notices.length === 1, { what: 'the notice', timeout: 15_000 })
+      await waitFor(() => notices.length === 1, { what: 'the notice' })
       await noneLeft()
       expect(notices).toHaveLength(1)
     },
@@ -127,7 +126,7 @@ describe('a refused mail', () => {
     fixture.outside.answerRecipient(to, '550 5.1.1 no such user')
     outcomes = ['no_message', 'no_message']
     const { messageId } = await send(to)
-    await waitFor(() => notices.length === 1, { what: 'the notice', timeout: 15_000 })
+    await waitFor(() => notices.length === 1, { what: 'the notice' })
     await queryRows(
       fixture.db,
       `update sends set accepted_at = now() - interval '1 hour' where message_id = $1 returning 1`,
@@ -155,7 +154,7 @@ describe('a refused mail of the installation itself', () => {
     const mail = { id: randomUUID(), to, subject: 'Your code', text: 'It is 123456.' }
     await fixture.internal('mail-send.sendSystemMail', 'gateway', mail)
     const refused = () => countRows(fixture.db, `deliveries where recipient = $1 and state = 'bounced'`, to)
-    await waitFor(async () => (await refused()) === 1, { what: 'the refusal', timeout: 15_000 })
+    await waitFor(async () => (await refused()) === 1, { what: 'the refusal' })
     expect(await timers()).toBe(0)
     expect(notices).toEqual([])
   })

@@ -48,8 +48,8 @@ describe('when several checks of a send fail, the response is that of the first'
       'mail-ingest.getReplySource': async ({ message_id }) =>
         message_id === GONE ? {} : { source: source(message_id) },
     }
-  }, 60_000)
-  afterAll(() => fixture.stop(), 30_000)
+  })
+  afterAll(() => fixture.stop())
 
   const crowd = Array.from({ length: 51 }, (_, index) => `to-${index}@outside.example`)
   const source = (message_id: string) => ({

@@ -48,11 +48,11 @@ describe('a slow send', () => {
     fixture = await startWorld({ ATTACHMENT_TIMEOUT: '5s' })
     files = createServer((request, response) => void fetched.set(request.url ?? '', response))
     await new Promise<void>((resolve) => files.listen(0, '127.0.0.1', resolve))
-  }, 60_000)
+  })
   afterAll(async () => {
     files.close()
     await fixture.stop()
-  }, 30_000)
+  })
   beforeEach(() => {
     fixture.peers.calls.length = 0
   })

@@ -17,8 +17,8 @@ beforeAll(async () => {
   blobs = await openBlobStore(fixture.config.blobStore)
   const log = createLogger({ service: 'test', level: 'silent' })
   sweeper = new Sweeper({ db: fixture.db, blobs, log })
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 
 const days = (count: number) => new Date(Date.now() - count * 24 * 3_600_000)
 

@@ -48,8 +48,8 @@ beforeAll(async () => {
   const log = createLogger({ service: 'test', level: 'silent' })
   const outbox = new Outbox({ db, service: 'mail-send' })
   tenancy = openTenancy({ kafka: topics.kafka, db, log, outbox, blobs, timers: new Schedule<SendTimers>() })
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 
 /** Delivers deletions as Kafka may, at its worst, and waits for the purge. */
 async function deliver(seed: number, ...events: TenancyEvent[]): Promise<void> {
@@ -248,7 +248,7 @@ describe('the purge metrics', () => {
     await waitFor(isReported, { what: 'a metric of one inbox that has waited for an hour' })
     await purge()
     await waitFor(async () => (await waiting()).inboxes === 0, { what: 'nothing to wait' })
-  }, 30_000)
+  })
 })
 
 describe('when another organization deletes many inboxes', () => {
@@ -260,13 +260,12 @@ describe('when another organization deletes many inboxes', () => {
       async () => (await countRows(db, 'deleted_scopes where organization_id = $1 and ended_at is null', large)) === 0,
       {
         what: 'all purges',
-        timeout: 20_000,
       },
     )
     const before = 'ended_at < (select ended_at from deleted_scopes where organization_id = $2)'
     const earlier = await countRows(db, `deleted_scopes where organization_id = $1 and ${before}`, large, small)
     expect(earlier).toBeLessThan(10)
-  }, 30_000)
+  })
 })
 
 describe('when the purge of an inbox fails', () => {
@@ -292,7 +291,7 @@ describe('when the purge of an inbox fails', () => {
     await rm(inTheWay, { recursive: true })
     await purge()
     expect(await tombstoneOf(stuck)).toMatchObject({ ended_at: expect.any(Date) })
-  }, 30_000)
+  })
 
   let inTheWay = ''
   /** Keeps the store from deleting the bytes of a message. */

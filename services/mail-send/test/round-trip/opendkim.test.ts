@@ -24,7 +24,7 @@ describeAtFullLength({ programs: ['opendkim'] }, 'to OpenDKIM', () => {
     const settings = ['Mode v', 'Syslog no', `TestPublicKeys ${path.join(folder, 'records')}`]
     await writeFile(path.join(folder, 'opendkim.conf'), `${settings.join('\n')}\n`)
     mails = await arrived(fc.sample(wishes, { seed: SEED, numRuns: MAILS }))
-  }, 120_000)
+  })
   afterAll(() => rm(folder, { recursive: true }))
 
   /** What its test mode prints as the result of each signature. */
@@ -43,7 +43,7 @@ describeAtFullLength({ programs: ['opendkim'] }, 'to OpenDKIM', () => {
 
   it(`both signatures of each of ${MAILS} generated mails are valid`, async () => {
     for (const mail of mails) expect((await judged(mail)).toSorted()).toEqual(['s1 pass', 's2 pass'])
-  }, 120_000)
+  })
 
   it.each(OVERSIGNED)('neither is valid once somebody adds another %s', async (name) => {
     const [mail = Buffer.alloc(0)] = mails

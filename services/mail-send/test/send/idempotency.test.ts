@@ -8,8 +8,8 @@ let fixture: Fixture
 beforeAll(async () => {
   fixture = await startWorld()
   fixture.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 
 type SendingCaller = ReturnType<typeof inboxCaller>
 

@@ -10,8 +10,8 @@ let fixture: Fixture
 
 beforeAll(async () => {
   fixture = await startWorld()
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 
 function sourceFor(caller: SendingCaller, changes: Partial<Source> = {}): Source {
   const source = sourceOf(caller, changes)

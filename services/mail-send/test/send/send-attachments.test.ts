@@ -9,8 +9,8 @@ let fixture: Fixture
 beforeAll(async () => {
   fixture = await startWorld({ ATTACHMENT_TIMEOUT: '5s' })
   fixture.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 
 function someone(): string {
   return `ann-${randomUUID().slice(0, 8)}@outside.example`

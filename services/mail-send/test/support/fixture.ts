@@ -277,7 +277,6 @@ export function factOf(
 ): Promise<Fact> {
   return waitFor(() => factsAbout(fixture, messageId).find((fact) => fact.type === type), {
     what: `${type} of ${messageId}`,
-    timeout: 15_000,
   })
 }
 

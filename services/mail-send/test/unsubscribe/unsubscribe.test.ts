@@ -30,11 +30,11 @@ beforeAll(async () => {
   })
   fixture.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
   link = new UnsubscribeLink({ publicUrl: fixture.config.publicUrl, secret: fixture.config.returnPath.secret })
-}, 60_000)
+})
 afterAll(async () => {
   await fixture.stop()
   await rm(keys, { recursive: true })
-}, 30_000)
+})
 
 const someone = () => `Ann-${randomUUID().slice(0, 8)}@outside.example`
 const FIELD = /^List-Unsubscribe: <(\S+)>,\r\n <mailto:(\S+)\?subject=unsubscribe>\r\n/m

@@ -31,8 +31,8 @@ beforeAll(async () => {
   const log = createLogger({ service: 'test', level: 'silent' })
   const blobs = await openBlobStore(config.blobStore)
   tenancy = openTenancy({ kafka: topics.kafka, db, log, outbox, blobs, timers: new Schedule<SendTimers>() })
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 beforeEach(() => {
   caller = inboxCaller()
 })
@@ -74,7 +74,6 @@ const file = (length: number) => ({ filename: 'a.txt', content: Buffer.alloc(len
 const isGone = (id: string) =>
   waitFor(async () => (await queryRows(fixture.db, 'select from drafts where id = $1', id)).length === 0, {
     what: 'the end of the draft',
-    timeout: 15_000,
   })
 
 describe('events of drafts', () => {
@@ -107,7 +106,7 @@ describe('events of drafts', () => {
     ])
     caller = inboxCaller({ sending: 'suspended' })
     const failing = await created({ to: to(), text: 'x'.repeat(50), send_at: new Date().toISOString() })
-    await waitFor(async () => (await grown(failing)).length === 3, { what: 'the failure', timeout: 15_000 })
+    await waitFor(async () => (await grown(failing)).length === 3, { what: 'the failure' })
     expect((await grown(failing)).slice(1)).toEqual([
       ['draft.changed', 0],
       ['draft.changed', 0],
@@ -165,7 +164,7 @@ describe('events of drafts', () => {
       await Promise.all([changes[next]?.(), bytes()])
       await bytes()
     }
-  }, 120_000)
+  })
 })
 
 interface Counted {
@@ -182,7 +181,7 @@ describe('mail-send.countDrafts', () => {
       const { status, body } = await fixture.internal('mail-send.countDrafts', 'metrics', { after, limit })
       expect({ status, body }).toMatchObject({ status: 200, body: { at: expect.any(String) } })
       const { at, inboxes: counted, next } = body as unknown as Counted
-      expect(Math.abs(Date.now() - Date.parse(at))).toBeLessThan(10_000)
+      expect(Math.abs(Date.now() - Date.parse(at))).toBeLessThan(60_000)
       inboxes.push(...counted)
       after = next
       pages++

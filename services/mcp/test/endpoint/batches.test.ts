@@ -6,7 +6,7 @@ describe('a batch of messages', () => {
   beforeAll(async () => {
     endpoint = await startEndpoint()
     key = (await endpoint.gateway.organization()).key
-  }, 60_000)
+  })
   afterAll(() => endpoint.stop())
 
   const post = (messages: readonly unknown[]) =>

@@ -14,7 +14,7 @@ describe('the MCP endpoint', () => {
   beforeAll(async () => {
     endpoint = await startEndpoint()
     key = (await endpoint.gateway.organization()).key
-  }, 60_000)
+  })
   afterAll(() => endpoint.stop())
 
   interface Given {

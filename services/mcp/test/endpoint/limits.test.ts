@@ -12,7 +12,7 @@ describe('the limit of tool calls', () => {
   beforeAll(async () => {
     endpoint = await startEndpoint(TIGHT)
     organization = await endpoint.gateway.organization()
-  }, 60_000)
+  })
   afterAll(() => endpoint.stop())
 
   async function newKey(): Promise<string> {

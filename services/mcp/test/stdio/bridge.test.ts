@@ -19,7 +19,7 @@ describe('the tools over standard input and output', () => {
   beforeAll(async () => {
     endpoint = await startEndpoint()
     key = (await endpoint.gateway.organization()).key
-  }, 60_000)
+  })
   afterAll(() => endpoint.stop())
 
   /** Runs the program with messages on its standard input, which ends with the last one. */
@@ -48,18 +48,18 @@ describe('the tools over standard input and output', () => {
       ]),
     )
     expect([err, code]).toEqual(['', 0])
-  }, 30_000)
+  })
 
   it('answer a request that is refused with an error, which says why', async () => {
     const { answers } = await run(environment('am_us_wrong'), CALL)
     expect(answers).toEqual([
       { jsonrpc: '2.0', id: 1, error: { code: -32_603, message: expect.stringMatching(/401|key/i) } },
     ])
-  }, 30_000)
+  })
 
   it('need an address and a key, and say so on standard error', async () => {
     const { answers, err, code } = await run({})
     expect([answers, code]).toEqual([[], 1])
     expect(err).toContain('AGENTMAIL_BASE_URL')
-  }, 30_000)
+  })
 })

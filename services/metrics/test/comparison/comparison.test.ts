@@ -40,12 +40,12 @@ beforeAll(async () => {
   comparer = new Comparer({ kafka, db, log, peers, consumers: [tenancy.consumer, facts, domains], spacedMs: 100 })
   components = [tenancy, facts, domains, ...Object.values(peers)]
   for (const component of components) await component.start?.()
-}, 60_000)
+})
 afterAll(async () => {
   for (const component of components) await component.stop?.()
   await owners.stop()
   await stack.stop()
-}, 30_000)
+})
 
 /** Runs a comparison to its end: one that fails is repeated, as it is every few seconds. */
 async function compare(): Promise<void> {
@@ -54,7 +54,7 @@ async function compare(): Promise<void> {
     await comparer.work(new AbortController().signal)
     return (await countRows(stack.db, 'comparisons where ended_at is null')) === 0
   }
-  await waitFor(hasEnded, { what: 'the comparison to end', timeout: 30_000, interval: 200 })
+  await waitFor(hasEnded, { what: 'the comparison to end', interval: 200 })
 }
 
 /** A message that was stored two minutes ago unless another time is given. */
@@ -80,7 +80,7 @@ async function count(...happened: { readonly topic: TopicDefinition; readonly ev
   await stack.publish(happened)
   const ids = happened.map(({ event }) => event.id)
   const isCounted = async () => (await countRows(stack.db, 'consumed where event_id = any($1)', ids)) === ids.length
-  await waitFor(isCounted, { what: 'the events to be counted', timeout: 30_000 })
+  await waitFor(isCounted, { what: 'the events to be counted' })
 }
 
 async function totals(scope: Scope): Promise<number[]> {
@@ -113,7 +113,7 @@ describe('a comparison', () => {
     expect(before).toBe(24)
     await compare()
     expect(await corrected('message_count')).toBe(before)
-  }, 60_000)
+  })
 
   it('heals drift of an inbox, of a pod and of an inbox that its owners do not list', async () => {
     const [lost, wide, gone] = [inboxScope(), inboxScope({ podId: randomUUID() }), inboxScope()]
@@ -150,7 +150,7 @@ describe('a comparison', () => {
       [0, 0, 0],
       [0, 0, 0],
     ])
-  }, 60_000)
+  })
 
   it('corrects nothing while events are on their way, and nothing when they have arrived', async () => {
     const [late, busy] = [inboxScope(), inboxScope()]
@@ -179,7 +179,7 @@ describe('a comparison', () => {
     expect(await corrected('storage_bytes')).toBe(before)
     expect(await totals({ tier: 'inbox', id: late.inboxUid })).toEqual([700, 2, 2])
     owners.mail.delete(busy.inboxUid)
-  }, 60_000)
+  })
 
   it('waits while events of an owner are not in Kafka, and corrects nothing until then', async () => {
     const inbox = inboxScope()
@@ -194,7 +194,7 @@ describe('a comparison', () => {
     await compare()
     expect(await corrected('message_count')).toBe(before)
     expect(await totals({ tier: 'inbox', id: inbox.inboxUid })).toEqual([600, 1, 1])
-  }, 60_000)
+  })
 
   it('counts entities that it has missed from their creation on, and those that are gone until now', async () => {
     const organizationId = randomUUID()
@@ -219,7 +219,7 @@ describe('a comparison', () => {
     // Its deletion, which was only late, is not counted once more.
     await count({ topic: topics.tenancy, event: inboxDeletedEvent(missed) })
     const isPurged = () => countRows(stack.db, 'entities where id = $1 and purged', missed.inboxUid)
-    await waitFor(async () => (await isPurged()) === 1, { what: 'the inbox to be purged', timeout: 30_000 })
+    await waitFor(async () => (await isPurged()) === 1, { what: 'the inbox to be purged' })
     expect(await inboxesAt(Date.now() + DAY)).toBe(1)
-  }, 60_000)
+  })
 })

@@ -39,7 +39,7 @@ const collections: TopicCollection[] = []
 beforeAll(async () => {
   const first = new Date(Date.now() - HELD_DAYS * DAY)
   metrics = await startMetrics(({ time }) => (time < first ? first : time))
-}, 60_000)
+})
 afterAll(async () => {
   await replica?.kill()
   await Promise.all(collections.map((collection) => collection.stop()))

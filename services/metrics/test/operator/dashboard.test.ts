@@ -64,7 +64,7 @@ describe('the dashboard of an organization', () => {
     const url = new URL(database.url)
     url.username = role
     reader = new Database({ url: url.href, applicationName: 'test' })
-  }, 60_000)
+  })
   afterAll(async () => {
     await reader.stop()
     await db.query(sqlUnprepared<never>(`drop owned by ${role}`))

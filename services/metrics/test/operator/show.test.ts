@@ -14,7 +14,7 @@ let db: Database
 beforeAll(async () => {
   database = await createDatabase(path.resolve(import.meta.dirname, '../..'))
   db = new Database({ url: database.url, applicationName: 'test' })
-}, 60_000)
+})
 afterAll(async () => {
   await db.stop()
   await database.drop()

@@ -42,7 +42,7 @@ describe('the SQL functions for tools of operators', () => {
     database = await createDatabase(path.resolve(import.meta.dirname, '../..'))
     db = new Database({ url: database.url, applicationName: 'test' })
     settler = new Settler({ db, log: createLogger({ service: 'test', level: 'silent' }) })
-  }, 60_000)
+  })
   afterAll(async () => {
     await db.stop()
     await database.drop()
@@ -109,7 +109,7 @@ describe('the SQL functions for tools of operators', () => {
       },
     )
     await fc.assert(property, { numRuns: 25, endOnFailure: true })
-  }, 120_000)
+  })
 
   it('answer so after runs were dropped, from what is left of them', async () => {
     const scope: Scope = { tier: 'organization', id: randomUUID() }

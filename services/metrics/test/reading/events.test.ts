@@ -11,7 +11,7 @@ const BASE = Date.now() - 3 * HOUR - 7
 let metrics: MetricsFixture
 beforeAll(async () => {
   metrics = await startMetrics()
-}, 60_000)
+})
 afterAll(() => metrics.stop())
 
 const at = (ms: number) => new Date(BASE + ms)

@@ -10,7 +10,7 @@ const BASE = Date.now() - 48 * HOUR - 7
 let metrics: MetricsFixture
 beforeAll(async () => {
   metrics = await startMetrics()
-}, 60_000)
+})
 afterAll(() => metrics.stop())
 
 const at = (ms: number) => new Date(BASE + ms)

@@ -8,7 +8,7 @@ const ago = (ms: number) => new Date(NOW - ms).toISOString()
 let metrics: MetricsFixture
 beforeAll(async () => {
   metrics = await startMetrics()
-}, 60_000)
+})
 afterAll(() => metrics.stop())
 
 const ask = (

@@ -10,7 +10,7 @@ const BASE = Math.floor(Date.now() / HOUR - 6) * HOUR
 let metrics: MetricsFixture
 beforeAll(async () => {
   metrics = await startMetrics()
-}, 60_000)
+})
 afterAll(() => metrics.stop())
 
 const at = (ms: number) => new Date(BASE + ms)

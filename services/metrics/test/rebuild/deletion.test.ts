@@ -16,7 +16,7 @@ type Kind = 'inbox' | 'pod' | 'organization'
 let metrics: MetricsFixture
 beforeAll(async () => {
   metrics = await startMetrics(() => WRITTEN)
-}, 60_000)
+})
 afterAll(() => metrics.stop())
 
 /** What happens in an inbox before a rebuild begins. */
@@ -62,7 +62,7 @@ async function beginRebuild(): Promise<() => Promise<void>> {
   return async () => {
     await queryRows(metrics.db, "delete from leases where name = 'rebuild'")
     const isRunning = () => countRows(metrics.db, "rebuilds where state = 'reading'")
-    await waitFor(async () => (await isRunning()) === 0, { what: 'the rebuild to switch over', timeout: 30_000 })
+    await waitFor(async () => (await isRunning()) === 0, { what: 'the rebuild to switch over' })
     expect(await countRows(metrics.db, "rebuilds where state <> 'switched'")).toBe(0)
   }
 }
@@ -81,7 +81,7 @@ async function postponePurge(deletions: readonly Deletion[]): Promise<() => Prom
 
 function purged(): Promise<unknown> {
   const isPurged = async () => (await countRows(metrics.db, 'deleted_scopes where ended_at is null')) === 0
-  return waitFor(isPurged, { what: 'the deleted scopes to be purged', timeout: 30_000 })
+  return waitFor(isPurged, { what: 'the deleted scopes to be purged' })
 }
 
 /** What a deletion of this kind deletes, as the gateway reports it: a pod is deleted after its inboxes. */
@@ -172,7 +172,7 @@ describe.each(['before', 'after'] as const)('a rebuild beside deletions that are
     await finish()
     await purge()
     await purged()
-  }, 120_000)
+  })
 
   it('counts what is left above a deleted inbox, and nothing of it', async () => {
     const { scope, kept } = cases.inbox

@@ -17,8 +17,8 @@ let replica: Replica
 beforeAll(async () => {
   stack = await MetricsStack.create()
   history = new History(3, 2, 3)
-}, 60_000)
-afterAll(() => stack.stop(), 30_000)
+})
+afterAll(() => stack.stop())
 
 /** Some events twice, and neighbours swapped. */
 function disturbed(happened: readonly Happened[]): Happened[] {
@@ -99,7 +99,7 @@ describe('a rebuild', () => {
       for (const piece of pieces) await stack.publish(disturbed(piece))
     })()
     const hasBegun = () => countRows(stack.db, 'rebuild_partitions where next > first')
-    await waitFor(async () => (await hasBegun()) > 0, { what: 'the reading to begin', timeout: 30_000 })
+    await waitFor(async () => (await hasBegun()) > 0, { what: 'the reading to begin' })
     await first.end('SIGKILL')
     await stack.publish([history.delete(beside)])
     await publishing
@@ -115,7 +115,7 @@ describe('a rebuild', () => {
     expect(await misplacedRuns(stack.db)).toEqual([])
     const isForgotten = async () =>
       (await countRows(stack.db, "consumed where consumer like 'metrics.rebuild-%'")) === 0
-    await waitFor(isForgotten, { what: 'the marks of the rebuilds to be deleted', timeout: 30_000 })
+    await waitFor(isForgotten, { what: 'the marks of the rebuilds to be deleted' })
     expect(await countRows(stack.db, 'rebuilt')).toBe(0)
   }, 240_000)
 
@@ -134,12 +134,11 @@ describe('a rebuild', () => {
     const state = async () => (await replica.call('metrics.getRebuild', {})).rebuild
     const failed = await waitFor(async () => ((await state())?.state === 'failed' ? state() : undefined), {
       what: 'the rebuild to fail',
-      timeout: 30_000,
     })
     expect(failed?.reason).toMatch(/deleted by retention/)
     const { rebuild } = await replica.call('metrics.startRebuild', { operator: 'ada' })
     expect(Date.parse(rebuild.from)).toBeGreaterThan(today * DAY_MS - 8 * DAY_MS)
     expect(await queryRows(db, "select id from rebuilds where state = 'abandoned'")).toHaveLength(1)
     await switched(replica)
-  }, 120_000)
+  })
 })

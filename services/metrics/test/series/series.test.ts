@@ -26,7 +26,7 @@ beforeAll(async () => {
   database = await createDatabase(path.resolve(import.meta.dirname, '../..'))
   db = new Database({ url: database.url, applicationName: 'test' })
   settler = new Settler({ db, log: createLogger({ service: 'test', level: 'silent' }) })
-}, 60_000)
+})
 afterAll(async () => {
   await db.stop()
   await database.drop()
@@ -129,7 +129,7 @@ describe('sums, times and totals', () => {
     )
     await fc.assert(property, { numRuns: 40, endOnFailure: true })
     expect(await misplacedRuns(db)).toEqual([])
-  }, 120_000)
+  })
 })
 
 describe('settling', () => {
@@ -214,7 +214,7 @@ describe('settling', () => {
     await waitFor(measured, { what: 'PostgreSQL to know the rows', timeout: 40_000 })
     const [oldest] = (await oldestArrival.get()).values
     expect(oldest?.value).toBeGreaterThanOrEqual(50 * 3_600)
-  }, 60_000)
+  })
 
   it('keeps running totals when runs are dropped, as one step at the end of their day', async () => {
     const scope = newScope()

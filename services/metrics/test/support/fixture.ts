@@ -119,7 +119,7 @@ export async function startMetrics(writtenAt?: (event: DomainEvent) => Date): Pr
       const ids = [...new Set(happened.map(({ event }) => event.id))]
       const live = "consumed where event_id = any($1) and consumer not like 'metrics.rebuild-%'"
       const isCounted = async () => (await countRows(db, live, ids)) === ids.length
-      await waitFor(isCounted, { what: 'the events to be counted', timeout: 30_000 })
+      await waitFor(isCounted, { what: 'the events to be counted' })
     },
     async read(operation, scope, view, query) {
       const { status, map: answered, refusal: refused } = await ask(operation, viewer(scope, view), query)

@@ -10,7 +10,7 @@ const BASE = Math.floor(Date.now() / HOUR - 6) * HOUR
 let metrics: MetricsFixture
 beforeAll(async () => {
   metrics = await startMetrics()
-}, 60_000)
+})
 afterAll(() => metrics.stop())
 
 const at = (ms: number) => new Date(BASE + ms)
@@ -37,7 +37,7 @@ async function remove(kind: 'inbox' | 'pod' | 'organization', scope: InboxScope)
 
 function purged(): Promise<unknown> {
   const isPurged = async () => (await countRows(metrics.db, 'deleted_scopes where ended_at is null')) === 0
-  return waitFor(isPurged, { what: 'the deleted scopes to be purged', timeout: 30_000 })
+  return waitFor(isPurged, { what: 'the deleted scopes to be purged' })
 }
 
 async function rowsOf(id: string): Promise<number> {

@@ -10,11 +10,11 @@ let receiver: WebhookReceiver
 beforeAll(async () => {
   dispatcher = await startDispatcher()
   receiver = await new WebhookReceiver().start()
-}, 60_000)
+})
 afterAll(async () => {
   await dispatcher.stop()
   await receiver.stop()
-}, 60_000)
+})
 
 /** The event of a start, whose id is made of that of its calendar event. */
 function starting({ organizationId, podId, inboxUid, address }: InboxScope) {

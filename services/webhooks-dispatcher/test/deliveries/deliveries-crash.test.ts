@@ -29,8 +29,8 @@ const children: ChildProcess[] = []
 
 beforeAll(async () => {
   dispatcher = await startDispatcher()
-}, 60_000)
-afterAll(() => dispatcher.stop(), 60_000)
+})
+afterAll(() => dispatcher.stop())
 beforeEach(async () => {
   receiver = await new WebhookReceiver().start()
   const headers = { 'x-own': HEADER_VALUE }
@@ -50,7 +50,6 @@ async function publish(): Promise<void> {
 function requests(count: number): Promise<WebhookRequest[]> {
   return waitFor(() => receiver.requests.length >= count && receiver.requests, {
     what: `${count} requests`,
-    timeout: 20_000,
   })
 }
 
@@ -91,7 +90,7 @@ async function spawnDispatcher(): Promise<{ child: ChildProcess; output: () => s
     output += chunk.toString()
   })
   const alive = async () => (await fetch(`http://127.0.0.1:${env.PORT}/healthz`)).ok
-  await waitFor(alive, { what: 'the process to be up', timeout: 30_000 })
+  await waitFor(alive, { what: 'the process to be up' })
   return { child, output: () => output }
 }
 
@@ -115,7 +114,7 @@ describe('a shutdown', () => {
     await nothingRemains()
     expect(receiver.requests).toHaveLength(1)
     await dispatcher.start()
-  }, 30_000)
+  })
 })
 
 describe('a failure between the response and its bookkeeping', () => {
@@ -129,7 +128,7 @@ describe('a failure between the response and its bookkeeping', () => {
     })
     await nothingRemains()
     expect(receiver.requests).toHaveLength(2)
-  }, 30_000)
+  })
 
   it('costs one more request with the same id and bytes when the process dies', async () => {
     await failOnce()
@@ -154,5 +153,5 @@ describe('a failure between the response and its bookkeeping', () => {
     expect(receiver.requests).toHaveLength(3)
     for (const secret of [HEADER_VALUE, TEXT, webhook.secret.slice(6), receiver.url])
       expect(output()).not.toContain(secret)
-  }, 60_000)
+  })
 })

@@ -9,11 +9,11 @@ let receiver: WebhookReceiver
 beforeAll(async () => {
   dns = await new DnsZone().start()
   dispatcher = await startDispatcher({ DNS_SERVERS: dns.address })
-}, 60_000)
+})
 afterAll(async () => {
   await dispatcher.stop()
   await dns.stop()
-}, 60_000)
+})
 beforeEach(async () => {
   receiver = await new WebhookReceiver().start()
 })
@@ -53,7 +53,7 @@ describe('a webhook whose name cannot be resolved', () => {
         await dispatcher.hurry()
         return asked() > first
       },
-      { what: 'the attempt to be repeated', timeout: 20_000 },
+      { what: 'the attempt to be repeated' },
     )
     expect(await state()).toEqual({ attempts: 0, failing: false, logged: 0 })
     dns.set('hook.test', { type: 'A', address: '127.0.0.1' })
@@ -62,20 +62,20 @@ describe('a webhook whose name cannot be resolved', () => {
         await dispatcher.hurry()
         return receiver.requests.length > 0
       },
-      { what: 'the event', timeout: 20_000 },
+      { what: 'the event' },
     )
   })
 
   it('has failed when the name does not exist', async () => {
     const { state } = await publishTo('unknown-hook.test')
-    await waitFor(async () => (await state())?.attempts === 1, { what: 'the failed attempt', timeout: 20_000 })
+    await waitFor(async () => (await state())?.attempts === 1, { what: 'the failed attempt' })
     expect(await state()).toEqual({ attempts: 1, failing: true, logged: 1 })
   })
 
   it('is refused when the name leads to an internal address', async () => {
     dns.set('internal.test', { type: 'A', address: '10.0.0.1' }, { type: 'AAAA', address: 'fd00:ec2::254' })
     const { state } = await publishTo('internal.test')
-    await waitFor(async () => (await state())?.attempts === 1, { what: 'the failed attempt', timeout: 20_000 })
+    await waitFor(async () => (await state())?.attempts === 1, { what: 'the failed attempt' })
     expect(receiver.requests).toEqual([])
   })
 })

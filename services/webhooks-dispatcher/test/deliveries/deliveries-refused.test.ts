@@ -9,8 +9,8 @@ const selectFailing = sql<{ failing_since: Date | null }>('select failing_since 
 let dispatcher: TestDispatcher
 beforeAll(async () => {
   dispatcher = await startDispatcher({ ALLOW_LOOPBACK_URLS: 'false' })
-}, 60_000)
-afterAll(() => dispatcher.stop(), 60_000)
+})
+afterAll(() => dispatcher.stop())
 
 describe('a webhook with the address of an internal network', () => {
   it.each(['127.0.0.1', 'localhost', '[::1]', '[::ffff:127.0.0.1]', '169.254.169.254', '10.0.0.1', '2130706433'])(

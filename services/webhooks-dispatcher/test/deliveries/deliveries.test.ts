@@ -19,8 +19,8 @@ let dispatcher: TestDispatcher
 let receiver: WebhookReceiver
 beforeAll(async () => {
   dispatcher = await startDispatcher()
-}, 60_000)
-afterAll(() => dispatcher.stop(), 60_000)
+})
+afterAll(() => dispatcher.stop())
 beforeEach(async () => {
   receiver = await new WebhookReceiver().start()
 })
@@ -155,7 +155,7 @@ describe('a failed webhook attempt', () => {
     receiver.script(500, 500)
     await publish(receivedEvent(subscribed.scope))
     const [first] = await requests(1)
-    const second = await waitFor(() => receiver.requests[1], { what: 'the attempt after 5 s', timeout: 8_000 })
+    const second = await waitFor(() => receiver.requests[1], { what: 'the attempt after 5 s' })
     const waited = second.receivedAt.getTime() - (first?.receivedAt.getTime() ?? 0)
     expect(waited).toBeGreaterThanOrEqual(5_000)
     await attempted(subscribed, 2)
@@ -168,7 +168,7 @@ describe('a failed webhook attempt', () => {
     for (const request of all) verifyWebhook(subscribed.webhook.secret, request)
     await nothingRemains()
     expect(receiver.requests).toHaveLength(3)
-  }, 30_000)
+  })
 
   it('is counted for a redirect, whose target is not contacted', async () => {
     const target = await new WebhookReceiver().start()

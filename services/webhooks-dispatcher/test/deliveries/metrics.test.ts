@@ -19,11 +19,11 @@ describe('the metrics of webhooks', () => {
   beforeAll(async () => {
     dispatcher = await startDispatcher()
     receiver = await new WebhookReceiver().start()
-  }, 60_000)
+  })
   afterAll(async () => {
     await receiver.stop()
     await dispatcher.stop()
-  }, 60_000)
+  })
 
   it('show the time to the first request, and tell deliveries that are new from those that are retried', async () => {
     const caller = callerOf()

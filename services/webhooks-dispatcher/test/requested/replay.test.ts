@@ -8,8 +8,8 @@ let dispatcher: TestDispatcher
 let receiver: WebhookReceiver
 beforeAll(async () => {
   dispatcher = await startDispatcher()
-}, 60_000)
-afterAll(() => dispatcher.stop(), 60_000)
+})
+afterAll(() => dispatcher.stop())
 beforeEach(async () => {
   receiver = await new WebhookReceiver().start()
 })
@@ -56,7 +56,7 @@ const replayed = (webhookId: string, matched: number, more: Record<string, unkno
       const dry = await replay(webhookId, { dry_run: true, ...more })
       return dry.matched === matched && dry
     },
-    { what: `${matched} events to be replayable`, timeout: 30_000 },
+    { what: `${matched} events to be replayable` },
   )
 
 describe('a replay of a time range', () => {

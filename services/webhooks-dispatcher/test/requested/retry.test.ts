@@ -7,8 +7,8 @@ let dispatcher: TestDispatcher
 let receiver: WebhookReceiver
 beforeAll(async () => {
   dispatcher = await startDispatcher()
-}, 60_000)
-afterAll(() => dispatcher.stop(), 60_000)
+})
+afterAll(() => dispatcher.stop())
 beforeEach(async () => {
   receiver = await new WebhookReceiver().start()
 })

@@ -59,7 +59,7 @@ export class Subscription {
         const all = await this.log()
         return all.length === count && all.every((delivery) => delivery.state === state) && all
       },
-      { what: `${count} deliveries in the log that are ${state}`, timeout: 20_000 },
+      { what: `${count} deliveries in the log that are ${state}` },
     )
   }
 

@@ -9,11 +9,11 @@ let receiver: WebhookReceiver
 beforeAll(async () => {
   dispatcher = await startDispatcher()
   gatewayDb = new Database({ url: dispatcher.gateway.databaseUrl, applicationName: 'test' })
-}, 60_000)
+})
 afterAll(async () => {
   await gatewayDb.stop()
   await dispatcher.stop()
-}, 60_000)
+})
 beforeEach(async () => {
   receiver = await new WebhookReceiver().start()
   receiver.always(500)
@@ -62,7 +62,6 @@ const mailsTo = (human: string) => [...dispatcher.mail.mails.values()].filter(({
 const mailed = (human: string, count = 1) =>
   waitFor(() => mailsTo(human).length >= count && mailsTo(human), {
     what: `${count} mails to the human`,
-    timeout: 20_000,
   })
 /** A mail that had to wait for a day: the timer may be put off once more while it is being made due. */
 const mailedNow = (human: string, count = 1) =>
@@ -71,7 +70,7 @@ const mailedNow = (human: string, count = 1) =>
       await dispatcher.hurry()
       return mailsTo(human).length >= count && mailsTo(human)
     },
-    { what: `${count} mails to the human`, timeout: 20_000 },
+    { what: `${count} mails to the human` },
   )
 const concluded = (own: Subscription) =>
   waitFor(async () => (await dispatcher.db.query(notices, own.id))[0]?.count === 0, {
@@ -139,7 +138,7 @@ describe('the owner of a failing webhook', () => {
         await dispatcher.hurry()
         return dispatcher.mail.sends >= 2
       },
-      { what: 'the mail to be handed over again', timeout: 30_000 },
+      { what: 'the mail to be handed over again' },
     )
     await concluded(own)
     expect(mailsTo(human)).toHaveLength(1)
@@ -162,7 +161,7 @@ describe('the owner of a failing webhook', () => {
         await dispatcher.hurry()
         return (await dispatcher.db.query(notices, own.id))[0]?.count === 0
       },
-      { what: 'the warning to be concluded', timeout: 20_000 },
+      { what: 'the warning to be concluded' },
     )
     expect(mailsTo(human)).toEqual([])
   })

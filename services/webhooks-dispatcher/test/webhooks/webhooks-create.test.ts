@@ -20,8 +20,8 @@ const selectSealed = sql<{ secret: Buffer; headers: Buffer | null }, [id: string
 beforeAll(async () => {
   dispatcher = await startDispatcher({ ALLOW_HTTP_URLS: 'false' })
   tenant = await makeTenant(dispatcher)
-}, 60_000)
-afterAll(() => dispatcher.stop(), 60_000)
+})
+afterAll(() => dispatcher.stop())
 
 describe('webhooks.create: 200', () => {
   it('returns a webhook with its id, its secret and the requested members', async () => {
@@ -276,7 +276,7 @@ describe('webhooks.create: 403', () => {
     })
     const client_id = answers.find(({ status }) => status === 200)?.body['client_id']
     expect((await dispatcher.create(other, { url: URL, event_types: TYPES, client_id })).status).toBe(200)
-  }, 60_000)
+  })
 })
 
 describe('webhooks.create: 404', () => {

@@ -7,8 +7,8 @@ import { startDispatcher, type TestDispatcher } from '../dispatcher.ts'
 let dispatcher: TestDispatcher
 beforeAll(async () => {
   dispatcher = await startDispatcher()
-}, 60_000)
-afterAll(() => dispatcher.stop(), 60_000)
+})
+afterAll(() => dispatcher.stop())
 
 const BODY = { url: 'https://receiver.example/', event_types: ['message.received'] }
 

@@ -16,8 +16,8 @@ beforeAll(async () => {
   dispatcher = await startDispatcher()
   tenant = await makeTenant(dispatcher)
   all = tenant.organization()
-}, 60_000)
-afterAll(() => dispatcher.stop(), 60_000)
+})
+afterAll(() => dispatcher.stop())
 beforeEach(() => dispatcher.clear())
 
 const update = (caller: Caller, id: string, body: unknown) =>

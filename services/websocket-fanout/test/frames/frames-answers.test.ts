@@ -15,8 +15,8 @@ beforeAll(async () => {
   stranger = await fanout.tenant()
   secondPod = await fanout.gateway.addPod(tenant)
   inSecondPod = await fanout.gateway.addInbox(tenant, secondPod)
-}, 60_000)
-afterAll(() => fanout.stop(), 60_000)
+})
+afterAll(() => fanout.stop())
 afterEach(async () => {
   for (const stream of open.splice(0)) await stream.close()
 })
@@ -175,7 +175,7 @@ describe('the answer `error`', () => {
     })
     await stream.ask({ type: 'unsubscribe', inbox_ids: addresses.slice(0, 1) })
     expect(await stream.ask({ type: 'subscribe' })).toMatchObject({ type: 'subscribed' })
-  }, 60_000)
+  })
 })
 
 describe('a frame of an unknown kind', () => {

@@ -10,8 +10,8 @@ beforeAll(async () => {
   fanout = await startFanout()
   tenant = await fanout.tenant()
   prefix = `/inboxes/${encodeURIComponent(tenant.inbox.address)}`
-}, 60_000)
-afterAll(() => fanout.stop(), 60_000)
+})
+afterAll(() => fanout.stop())
 
 const next = async (query: Record<string, string>): Promise<PollBody> =>
   (await poll(fanout, { secret: tenant.key, prefix }, { limit: '1', wait: '0', ...query })).body
@@ -54,7 +54,7 @@ describe('polls of one event at a time', () => {
       ...events.flatMap((event) => [deliveredEvent(tenant.inbox), event, receivedEvent(beside)]),
     )
     expect(await oneByOne(cursor)).toEqual(events.map(({ id }) => id))
-  }, 30_000)
+  })
 
   it('give those that are left, once and in order, while others are deleted', async () => {
     const { cursor } = await next({})
@@ -66,7 +66,7 @@ describe('polls of one event at a time', () => {
       if (count === 4) await forget([0, 5].flatMap((index) => events[index] ?? []))
     })
     expect(got).toEqual([0, 1, 3, 4, 6].map((index) => events[index]?.id))
-  }, 60_000)
+  })
 })
 
 describe('the cursor of a full answer', () => {

@@ -25,8 +25,8 @@ beforeAll(async () => {
   pod = await fanout.gateway.addPod(tenant)
   inbox = await fanout.gateway.addInbox(tenant, pod)
   beside = await fanout.gateway.addInbox(tenant, pod)
-}, 60_000)
-afterAll(() => fanout.stop(), 60_000)
+})
+afterAll(() => fanout.stop())
 
 const prefixOf = ({ address }: InboxScope) => `/inboxes/${encodeURIComponent(address)}`
 const cursorAt = async (prefix: string, secret = tenant.key) => (await poll(fanout, { secret, prefix })).body.cursor
@@ -72,7 +72,7 @@ describe('the scope of a poll', () => {
     const last = receivedEvent(inbox)
     const end = () => deliver(fanout, tenant, last, receivedEvent(beside))
     expect(await given(inboxKey.secret, ['', ofInbox], end)).toEqual([[last.id], [last.id]])
-  }, 30_000)
+  })
 
   it('has the default types where none are named, and those of the key alone', async () => {
     const cursor = await cursorAt(prefixOf(inbox))
@@ -97,7 +97,7 @@ describe('the scope of a poll', () => {
     const own = receivedEvent(inbox)
     await fanout.publish(own)
     expect(idsOf((await answer).body.events)).toEqual([own.id])
-  }, 30_000)
+  })
 })
 
 describe('a poll under a prefix is refused', () => {
@@ -141,7 +141,7 @@ describe('the cursor of a poll', () => {
         }
       }
     }
-  }, 30_000)
+  })
 
   it('of earlier releases is valid for the same scopes: their names do not change', () => {
     const { organization_id: id, credential } = callerOf()
@@ -188,7 +188,7 @@ describe('the end of what a waiting poll is about', () => {
       401,
       'unknown_api_key',
     ])
-  }, 30_000)
+  })
 
   it('does not end the polls of other inboxes, and of wider scopes', async () => {
     const gone = await fanout.gateway.addInbox(tenant, pod)
@@ -203,7 +203,7 @@ describe('the end of what a waiting poll is about', () => {
     const event = receivedEvent(inbox)
     await fanout.log(event)
     for (const { answer } of answers) expect(idsOf((await answer).body.events)).toEqual([event.id])
-  }, 30_000)
+  })
 
   it('404 where the gateway has deleted the inbox and its event has not come', async () => {
     const gone = await fanout.gateway.addInbox(tenant, pod)
@@ -212,7 +212,7 @@ describe('the end of what a waiting poll is about', () => {
     await waiting(1)
     await fanout.gateway.request(tenant.key, 'DELETE', `/v0${prefixOf(gone)}`)
     expect(refusal(await answer)).toEqual([404, 'not_found', 'Inbox not found'])
-  }, 30_000)
+  })
 
   it('401 to every earlier key when the organization is taken over', async () => {
     const other = await fanout.tenant()
@@ -224,5 +224,5 @@ describe('the end of what a waiting poll is about', () => {
       401,
       'unknown_api_key',
     ])
-  }, 30_000)
+  })
 })

@@ -7,19 +7,23 @@ import {
   GatewayProcess,
   inboxDeletedEvent,
   receivedEvent,
+  underLoad,
   waitFor,
 } from '@restante/testkit'
 import { deleteEntriesBefore } from '../../src/log/sweeper.ts'
 import { callerWith, startFanout, type Tenant, type TestFanout } from '../fanout.ts'
 import { type Answer, idsOf, poll as pollOf, waiting } from '../polls/polling.ts'
 
+/** Clearly less than the wait of a poll. */
+const AT_ONCE_MS = (LIMITS.stream.pollWait * 1_000 * 2) / 3
+
 let fanout: TestFanout
 let tenant: Tenant
 beforeAll(async () => {
   fanout = await startFanout()
   tenant = await fanout.tenant()
-}, 60_000)
-afterAll(() => fanout.stop(), 60_000)
+})
+afterAll(() => fanout.stop())
 
 const poll = (query: Record<string, string>, secret = tenant.key, url = fanout.gateway.url): Promise<Answer> =>
   pollOf(fanout, { secret, url }, query)
@@ -31,7 +35,7 @@ describe('a poll', () => {
     await fanout.log(...received(1))
     const { status, body, ms } = await poll({})
     expect([status, body]).toEqual([200, { events: [], cursor: expect.stringMatching(/^[\w-]{20,200}$/) }])
-    expect(ms).toBeLessThan(10_000)
+    expect(ms).toBeLessThan(AT_ONCE_MS)
   })
 
   it('is answered with the documents that came after its cursor, oldest first, until its limit', async () => {
@@ -55,8 +59,8 @@ describe('a poll', () => {
     const [event] = received(1)
     if (event) await fanout.publish(event)
     expect(idsOf((await answer).body.events)).toEqual([event?.id])
-    expect((await answer).ms).toBeLessThan(20_000)
-  }, 40_000)
+    expect((await answer).ms).toBeLessThan(AT_ONCE_MS)
+  })
 
   it('returns without events when its wait is over, with a cursor that misses nothing', async () => {
     const first = await poll({ cursor: await cursorNow(), wait: '1' })
@@ -82,7 +86,7 @@ describe('a poll', () => {
       more = body['has_more'] === true
     }
     expect(got).toEqual(events.map(({ id }) => id))
-  }, 60_000)
+  })
 
   it('continues from the cursor of a stream, and a stream from that of a poll', async () => {
     const stream = await fanout.connect(tenant.key)
@@ -126,7 +130,7 @@ describe('the scope of a poll', () => {
     expect(await got('spam')).toEqual(ids(plain, delivered, other))
     expect(await got('spam', { event_types: 'message.received.spam,message.delivered' })).toEqual(ids(spam, delivered))
     expect(await got('blind')).toEqual([])
-  }, 30_000)
+  })
 })
 
 describe('a poll is refused', () => {
@@ -189,7 +193,7 @@ describe('a poll is refused', () => {
     ])
     expect((await first).status).toBe(200)
     expect((await poll({ cursor, wait: '0' }, other.key)).status).toBe(200)
-  }, 30_000)
+  })
 
   it('409 to the earlier of two that wait with one cursor; clients that have read equally far do not meet', async () => {
     const [cursor, own] = [await cursorNow(), await cursorNow()]
@@ -202,7 +206,7 @@ describe('a poll is refused', () => {
     const [event] = received(1)
     if (event) await fanout.publish(event)
     for (const answer of [later, apart]) expect(idsOf((await answer).body.events)).toEqual([event?.id])
-  }, 30_000)
+  })
 })
 
 describe('the end of a key', () => {
@@ -213,14 +217,14 @@ describe('the end of a key', () => {
     await fanout.gateway.request(tenant.key, 'DELETE', `/v0/api-keys/${key.id}`)
     const begun = performance.now()
     expect([(await answer).status, (await answer).body['code']]).toEqual([401, 'unknown_api_key'])
-    expect(performance.now() - begun).toBeLessThan(LIMITS.stream.revocation)
+    expect(performance.now() - begun).toBeLessThan(underLoad(LIMITS.stream.revocation))
   })
 
   it('401 api_key_expired to a poll that waits beyond its expiry', async () => {
     const key = await fanout.key(tenant, { expires_at: new Date(Date.now() + 2_500).toISOString() })
     const answer = await poll({ cursor: await cursorNow(key.secret) }, key.secret)
     expect([answer.status, answer.body['code']]).toEqual([401, 'api_key_expired'])
-    expect(answer.ms).toBeLessThan(4_000)
+    expect(answer.ms).toBeLessThan(AT_ONCE_MS)
   })
 
   it('with its inbox ends its polls', async () => {
@@ -239,7 +243,7 @@ describe('the end of a key', () => {
     await waiting(1)
     await fanout.tell(inboxDeletedEvent(inbox))
     expect((await answer).status).toBe(401)
-  }, 30_000)
+  })
 
   it('that loses a permission takes effect on the answer of a poll that has waited', async () => {
     const key = await fanout.key(tenant, { permissions: ['message_read', 'inbox_read'] })
@@ -249,7 +253,7 @@ describe('the end of a key', () => {
       permissions: { message_read: false },
     })
     expect([(await answer).status, (await answer).body['message']]).toEqual([403, 'message_read is forbidden'])
-  }, 30_000)
+  })
 })
 
 describe('a shutdown', () => {
@@ -263,8 +267,8 @@ describe('a shutdown', () => {
     const begun = performance.now()
     await service.stop()
     expect(await (await answer).json()).toEqual({ events: [], cursor: expect.any(String) })
-    expect(performance.now() - begun).toBeLessThan(8_000)
-  }, 30_000)
+    expect(performance.now() - begun).toBeLessThan(AT_ONCE_MS)
+  })
 
   it('of an edge has its waiting polls answered at once', async () => {
     const edge = await GatewayProcess.start({ ...fanout, databaseUrl: fanout.gateway.databaseUrl })
@@ -273,7 +277,7 @@ describe('a shutdown', () => {
     const begun = performance.now()
     const stopped = edge.stop()
     expect((await answer).body).toEqual({ events: [], cursor: expect.any(String) })
-    expect(performance.now() - begun).toBeLessThan(8_000)
+    expect(performance.now() - begun).toBeLessThan(AT_ONCE_MS)
     await stopped
-  }, 30_000)
+  })
 })

@@ -16,11 +16,11 @@ beforeAll(async () => {
   fanout = await startFanout()
   const url = `http://127.0.0.1:${fanout.port}`
   edge = new ServiceClient({ from: 'gateway', to: 'websocket-fanout', url, key: GATEWAY_KEYS.peer })
-}, 60_000)
+})
 afterAll(async () => {
   await edge.stop()
   await fanout.stop()
-}, 60_000)
+})
 
 /** A caller with a key that stays alive, so that nothing but the take-over can end it. */
 async function callerOf(tenant: Tenant, takeOvers: number): Promise<Caller> {
@@ -88,7 +88,7 @@ describe('after a take-over is answered, while its event is held back', () => {
       errors: [{ path: ['resume_from'] }],
     })
     await kept.close()
-  }, 60_000)
+  })
 
   it('an instance that starts later knows of it', async () => {
     const tenant = await fanout.tenant()
@@ -96,7 +96,7 @@ describe('after a take-over is answered, while its event is held back', () => {
     const { port } = await fanout.another()
     expect(await isRefused(await callerOf(tenant, 0), port)).toBe(true)
     expect(await isRefused(await callerOf(tenant, 1), port)).toBe(false)
-  }, 60_000)
+  })
 
   it('repeated calls and the event change nothing for the new key, and a lower number nothing at all', async () => {
     const tenant = await fanout.tenant()

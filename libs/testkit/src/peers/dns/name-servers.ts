@@ -29,7 +29,7 @@ abstract class NameServer {
   /** Starts the program and waits until it answers for a name of the zone. */
   protected async run(program: string, args: readonly string[]): Promise<void> {
     this.#child = spawn(program, args, { stdio: 'ignore' })
-    await waitFor(() => this.ask(SERIAL), { what: `${program} to answer`, timeout: 20_000, interval: 50 })
+    await waitFor(() => this.ask(SERIAL), { what: `${program} to answer`, interval: 50 })
   }
 
   protected reload(): void {
@@ -90,7 +90,7 @@ export class KnotServer extends NameServer {
     await this.#write(lines)
     this.reload()
     const isLoaded = async () => (await this.ask(SERIAL)).includes(String(this.#serial))
-    await waitFor(isLoaded, { what: 'the zone to be loaded', timeout: 20_000, interval: 50 })
+    await waitFor(isLoaded, { what: 'the zone to be loaded', interval: 50 })
   }
 
   async #write(lines: string): Promise<void> {

@@ -106,7 +106,7 @@ describe('the rates of exchanges', () => {
         const [row] = await queryRows<{ fresh: boolean }>(fixture.db, 'select extract(second from now()) < 45 as fresh')
         return row?.fresh
       },
-      { what: 'a fresh minute', timeout: 30_000 },
+      { what: 'a fresh minute' },
     )
 
   it('refuse a network after ten failures as one client, which harms no other client', async () => {

@@ -48,7 +48,7 @@ it('leaves a date that runs as it is when its series moves, and ends it in time'
   const [one, two] = body.events ?? []
   expect(one?.start).toBe(start)
   expect(two?.start.slice(10)).toBe(moved.start.slice(10))
-  const ended = await waitFor(() => boundary(inbox, 'ending'), { what: 'the end', timeout: 30_000 })
+  const ended = await waitFor(() => boundary(inbox, 'ending'), { what: 'the end' })
   expect(ended['event_id']).toBe(`${first}.end`)
 })
 
@@ -56,7 +56,7 @@ it('ends a date in time that was taken out of its series while it ran', async ()
   const { inbox, first } = await running(5)
   const removed = await calendar.call('calendarEvents.delete', inbox, { params: { event_id: first } })
   expect(removed.status).toBe(202)
-  const ended = await waitFor(() => boundary(inbox, 'ending'), { what: 'the end', timeout: 30_000 })
+  const ended = await waitFor(() => boundary(inbox, 'ending'), { what: 'the end' })
   expect(ended['event_id']).toBe(`${first}.end`)
 })
 

@@ -10,8 +10,8 @@ let arrivals: Arrivals
 beforeAll(async () => {
   arrivals = await startArrivals()
   fixture = arrivals.fixture
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 
 describe('received invitations', () => {
   it.each(Object.keys(SHAPES))('are imported as %s writes them', async (program) => {

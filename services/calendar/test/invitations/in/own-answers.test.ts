@@ -8,8 +8,8 @@ let arrivals: Arrivals
 beforeAll(async () => {
   arrivals = await startArrivals()
   fixture = arrivals.fixture
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 
 const accept = (inbox: TestInbox, event_id = '') =>
   fixture.call('calendarEvents.respond', inbox, {

@@ -8,8 +8,8 @@ let arrivals: Arrivals
 beforeAll(async () => {
   arrivals = await startArrivals()
   fixture = arrivals.fixture
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 
 describe('received answers', () => {
   const invite = async (inbox: TestInbox) => {

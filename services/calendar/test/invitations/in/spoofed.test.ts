@@ -15,8 +15,8 @@ let arrivals: Arrivals
 beforeAll(async () => {
   arrivals = await startArrivals()
   fixture = arrivals.fixture
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 
 const dateOn = (inbox: TestInbox, uid: string, day: string) => ({
   ...usual(inbox, uid),

@@ -81,14 +81,14 @@ beforeAll(async () => {
   invitations = new Invitations({ db: rows.db, timers, mailSend: client, log })
   invitations.register(timers)
   await timers.start()
-}, 60_000)
+})
 afterAll(async () => {
   await timers.stop()
   await client.stop()
   await mailSend.stop()
   await redis.close()
   await rows.stop()
-}, 30_000)
+})
 
 const attendee = (email = `ann-${randomUUID()}@example.org`): Attendee => ({
   email,
@@ -117,7 +117,7 @@ const sentTo = (email: string, count: number): Promise<Sent[]> =>
       const found = mailSend.sent.filter(({ to }) => to === email)
       return found.length >= count ? found : undefined
     },
-    { what: `${count} mails`, timeout: 20_000 },
+    { what: `${count} mails` },
   )
 
 const waiting = ({ id }: EventRow) => countRows(rows.db, 'outgoing_mails where event_id = $1', id)
@@ -184,7 +184,7 @@ describe('queued mails', () => {
     const works = mailSend.answer
     mailSend.answer = ({ to }) => (to === ann.email ? { outcome: 'refused', reason: 'message_rejected' } : 400)
     await announce(address, event)
-    await waitFor(async () => (await waiting(event)) === 0, { what: 'no mail that waits', timeout: 20_000 })
+    await waitFor(async () => (await waiting(event)) === 0, { what: 'no mail that waits' })
     expect(mailSend.sent.filter(({ to }) => to === ann.email || to === bob.email)).toHaveLength(2)
     mailSend.answer = works
   })
@@ -211,7 +211,7 @@ describe('queued mails', () => {
     ])
     const id = `<${invitation?.id}@example.com>`
     expect([invitation?.in_reply_to, update?.in_reply_to]).toEqual([undefined, id])
-    await waitFor(async () => (await waiting(event)) === 0, { what: 'no mail that waits', timeout: 20_000 })
+    await waitFor(async () => (await waiting(event)) === 0, { what: 'no mail that waits' })
     expect(mailSend.sent.filter(({ to }) => to === bob.email)).toHaveLength(1)
     const invited = await queryRows(rows.db, 'select email, message_id from invited where event_id = $1', event.id)
     expect(invited).toEqual([{ email: ann.email, message_id: id }])
@@ -224,7 +224,7 @@ describe('queued mails', () => {
     const works = mailSend.answer
     mailSend.answer = () => 400
     await announce(address, event)
-    await waitFor(async () => (await waiting(event)) === 0, { what: 'no mail that waits', timeout: 20_000 })
+    await waitFor(async () => (await waiting(event)) === 0, { what: 'no mail that waits' })
     mailSend.answer = works
     await announce(address, { ...event, sequence: 1 }, event)
     const [, second] = await sentTo(ann.email, 2)
@@ -240,7 +240,7 @@ describe('queued mails', () => {
     mailSend.isEarlier = false
     const [first, second] = await sentTo(ann.email, 2)
     expect(second?.id).toBe(first?.id)
-    await waitFor(async () => (await waiting(event)) === 0, { what: 'no mail that waits', timeout: 20_000 })
+    await waitFor(async () => (await waiting(event)) === 0, { what: 'no mail that waits' })
   })
 
   it('have subjects that fit into a line', async () => {

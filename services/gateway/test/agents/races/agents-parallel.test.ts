@@ -182,5 +182,5 @@ describe('concurrent sign-ups', () => {
     const left = () => gateway.db.query(timersOf, ended.id)
     await waitFor(async () => (await left()).length === 0, { what: 'the end of the timer' })
     expect(gateway.behind.systemMails.filter(({ to }) => to === human)).toHaveLength(1)
-  }, 30_000)
+  })
 })

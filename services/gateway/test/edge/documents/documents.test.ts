@@ -59,7 +59,7 @@ describe('documents', () => {
     expect(broken).toEqual([])
     for (const { name } of PAGES) expect(seen.has(`/docs/${name}.md`)).toBe(true)
     expect([...seen.keys()].filter((path) => path.startsWith('/docs/images/'))).toHaveLength(3)
-  }, 30_000)
+  })
 
   it.each(Object.entries(ERRORS))(
     'explains %s at the address that the error itself names',

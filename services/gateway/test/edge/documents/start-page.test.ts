@@ -29,7 +29,7 @@ describe('the start page', () => {
     const { seen, broken } = await walk(gateway.url, ['/'])
     expect(broken).toEqual([])
     expect(seen.size).toBeGreaterThan(60)
-  }, 30_000)
+  })
 
   it.each([
     undefined,

@@ -20,8 +20,8 @@ export interface RunResult<M extends RunMail> extends Partial<MailRead> {
 const LANES = 8
 /** Mails that are sent before those already sent must have been processed. */
 const TOGETHER = 40
-/** From the last `250` until all of them are stored. */
-const LONGEST_MS = 5_000
+/** From the last `250` until all of them are stored, which takes less than a second. */
+const LONGEST_MS = 20_000
 const MESSAGE_ID = /^message-id:\s*(\S+)/im
 
 const WAITING = sql<{ count: number }>('select count(*)::int as count from inbound')
@@ -50,7 +50,7 @@ export class MailRun {
 
   /**
    * Sends mails over SMTP and reads them all back.
-   * @throws Error when one is refused, or not stored 5 s after the last was accepted.
+   * @throws Error when one is refused, or not stored 20 s after the last was accepted.
    */
   async send<M extends RunMail>(mails: readonly M[]): Promise<RunResult<M>[]> {
     const sendings: Sending<M>[] = []

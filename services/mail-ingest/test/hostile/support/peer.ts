@@ -60,8 +60,8 @@ export class Peer {
     return () => clearInterval(timer)
   }
 
-  hears(pattern: RegExp, timeout = 10_000): Promise<true> {
-    return waitFor(async () => pattern.test(this.said), { what: `${pattern} in ${JSON.stringify(this.said)}`, timeout })
+  hears(pattern: RegExp): Promise<true> {
+    return waitFor(async () => pattern.test(this.said), { what: `${pattern} in ${JSON.stringify(this.said)}` })
   }
 
   /** Forgets what was said, sends a line, and resolves to the one reply. */
@@ -72,8 +72,8 @@ export class Peer {
     return { code: this.codes[0] ?? 0, text: this.said }
   }
 
-  async closed(timeout = 10_000): Promise<void> {
-    await waitFor(async () => this.isClosed, { what: 'the connection to end', timeout })
+  async closed(): Promise<void> {
+    await waitFor(async () => this.isClosed, { what: 'the connection to end' })
   }
 
   /** From EHLO to the invitation to send the mail. */

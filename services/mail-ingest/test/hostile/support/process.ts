@@ -42,7 +42,7 @@ export class IngestProcess {
     const output: string[] = []
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => output.push(String(chunk)))
     const service = new IngestProcess(`http://127.0.0.1:${port}`, smtpPort, child, output)
-    await waitFor(async () => service.#isReady(), { what: 'mail-ingest to be ready', timeout: 30_000 })
+    await waitFor(async () => service.#isReady(), { what: 'mail-ingest to be ready' })
     return service
   }
 

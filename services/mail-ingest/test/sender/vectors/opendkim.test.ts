@@ -75,24 +75,20 @@ describeAtFullLength({ programs: ['opendkim'] }, 'a mail that OpenDKIM has signe
     return `${signature.replace(/\r?\n/g, '\r\n')}\r\n${mail}`
   }
 
-  it.each(CASES)(
-    'with %s in the form %s passes, and fails once it is altered',
-    async (algorithm, canonicalization) => {
-      zone.set('s1._domainkey.signed.test', { type: 'TXT', data: KEYS[algorithm].record })
-      for (const mail of [MAIL, LONG_MAIL]) {
-        const signed = await sign(mail, algorithm, canonicalization)
-        const judged = async (text: string) => {
-          const { verdict, authentication } = await judgeBy(zone, { raw: Buffer.from(text, 'latin1') })
-          return [verdict, authentication.dkim]
-        }
-        expect(await judged(signed)).toEqual(['pass', 'pass'])
-        expect(await judged(signed.replace('Hello    there', 'Hello    where'))).toEqual(['none', 'fail'])
-        expect(await judged(signed.replace('ann@', 'eve@'))).toEqual(['none', 'fail'])
-        // RFC 8601 2.7.1 has no result for a body that differs but `fail`; mailauth calls it neutral.
-        expect(await judged(signed.replace('The end', 'The END'))).toEqual(['none', 'neutral'])
-        expect(await judged(`${signed}More.\r\n`)).toEqual(['none', 'neutral'])
+  it.each(CASES)('with %s in the form %s passes, and fails once it is altered', async (algorithm, canonicalization) => {
+    zone.set('s1._domainkey.signed.test', { type: 'TXT', data: KEYS[algorithm].record })
+    for (const mail of [MAIL, LONG_MAIL]) {
+      const signed = await sign(mail, algorithm, canonicalization)
+      const judged = async (text: string) => {
+        const { verdict, authentication } = await judgeBy(zone, { raw: Buffer.from(text, 'latin1') })
+        return [verdict, authentication.dkim]
       }
-    },
-    30_000,
-  )
+      expect(await judged(signed)).toEqual(['pass', 'pass'])
+      expect(await judged(signed.replace('Hello    there', 'Hello    where'))).toEqual(['none', 'fail'])
+      expect(await judged(signed.replace('ann@', 'eve@'))).toEqual(['none', 'fail'])
+      // RFC 8601 2.7.1 has no result for a body that differs but `fail`; mailauth calls it neutral.
+      expect(await judged(signed.replace('The end', 'The END'))).toEqual(['none', 'neutral'])
+      expect(await judged(`${signed}More.\r\n`)).toEqual(['none', 'neutral'])
+    }
+  })
 })

@@ -43,7 +43,7 @@ describeAtFullLength({ programs: PROGRAMS.cargo }, 'the signed mails in mail-aut
       'arc/001.txt': 'dkim=neutral arc=pass',
       'arc/002.txt': 'dkim=pass arc=pass',
     })
-  }, 120_000)
+  })
 })
 
 describeAtFullLength({ programs: PROGRAMS.mvn }, 'the signed mails of Mail::DKIM and jDKIM', () => {
@@ -62,5 +62,5 @@ describeAtFullLength({ programs: PROGRAMS.mvn }, 'the signed mails of Mail::DKIM
     expect(results.get('pass')?.sort()).toEqual(['mine_ietf01_3.txt', 'mine_ietf01_4.txt', 's1024_yahoo.com.eml'])
     const counts = [...results].map(([result, names]) => [result, names.length])
     expect(Object.fromEntries(counts)).toEqual({ pass: 3, policy: 33, neutral: 23, none: 17 })
-  }, 120_000)
+  })
 })

@@ -30,11 +30,11 @@ const open: Peer[] = []
 beforeAll(async () => {
   fixture = await openFixture({ SMTP_PROXY_NETWORKS: `${PROXY}/32`, SMTP_PEER_CONNECTIONS: '2' })
   inbox = await fixture.inbox()
-}, 60_000)
+})
 afterEach(() => {
   for (const peer of open.splice(0)) peer.drop()
 })
-afterAll(() => fixture.stop(), 30_000)
+afterAll(() => fixture.stop())
 
 async function connect(localAddress: string): Promise<Peer> {
   const peer = await Peer.connect(fixture.smtpPort, localAddress)
@@ -172,7 +172,7 @@ describe('a connection from a network of SMTP_PROXY_NETWORKS', () => {
     expect(silent.said).toBe('554 5.5.0 Refused for a header that did not arrive in time\r\n')
     await peer.closed()
     expect(peer.said).toMatch(/^554 /)
-  }, 20_000)
+  })
 
   it('is answered 554 and closed when a second header follows', async () => {
     const peer = await connect(PROXY)

@@ -6,8 +6,8 @@ import { type Fixture, openFixture } from '../../fixture.ts'
 let fixture: Fixture
 beforeAll(async () => {
   fixture = await openFixture({ SMTP_PEER_CONNECTIONS: '2' })
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 
 const read = () => Metrics.read(fixture.metricsUrl)
 // Due tomorrow, so that the pipeline of the fixture leaves it.

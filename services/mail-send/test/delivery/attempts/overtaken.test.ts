@@ -22,7 +22,7 @@ beforeAll(async () => {
   database = await createDatabase(SERVICE)
   db = new Database({ url: database.url, applicationName: 'test' })
   decisions = new Decisions(new Outbox({ db, service: 'mail-send' }), { schedule: async () => {} })
-}, 30_000)
+})
 afterAll(async () => {
   await db.stop()
   await database.drop()

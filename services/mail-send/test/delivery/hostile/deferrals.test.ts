@@ -7,8 +7,8 @@ let fixture: Fixture
 beforeAll(async () => {
   fixture = await startWorld()
   fixture.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 
 async function send(to: string): Promise<string> {
   const body = { to, text: 'words' }
@@ -49,5 +49,5 @@ describe('a server that defers every second recipient', () => {
         0,
       { what: 'the timers to end' },
     )
-  }, 30_000)
+  })
 })

@@ -10,11 +10,11 @@ const running: HostileServer[] = []
 beforeAll(async () => {
   fixture = await startWorld({ DELIVERY_ANSWER_TIMEOUT: '500ms', DELIVERY_CONNECT_TIMEOUT: '500ms' })
   fixture.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
-}, 60_000)
+})
 afterAll(async () => {
   await Promise.all(running.map((server) => server.stop()))
   await fixture.stop()
-}, 30_000)
+})
 
 /** An address whose MX host is a server that fails. */
 async function hostile(faults: Faults): Promise<{ to: string; server: HostileServer }> {
@@ -82,7 +82,7 @@ describe('a server that fails three times and then behaves', () => {
       expect(seen).toEqual({ at, fault, events, to: [to], taken })
     })
     await Promise.all(outcomes)
-  }, 90_000)
+  })
 })
 
 describe('a server that fails for good', () => {
@@ -110,7 +110,7 @@ describe('a server that fails for good', () => {
       await send(to, caller)
     })
     await Promise.all(outcomes)
-  }, 90_000)
+  })
 })
 
 describe('a server that refuses the sender', () => {

@@ -7,8 +7,8 @@ let fixture: Fixture
 beforeAll(async () => {
   fixture = await startWorld({ RETRY_FIRST: '300ms', RETRY_MOST: '800ms' })
   fixture.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 
 /** The registry of enhanced status codes (RFC 3463, IANA): how many details each subject has. */
 const DETAILS: Readonly<Record<number, number>> = { 0: 0, 1: 10, 2: 4, 3: 6, 4: 7, 5: 6, 6: 10, 7: 30 }

@@ -31,7 +31,7 @@ beforeAll(async () => {
   db = new Database({ url: database.url, applicationName: 'test' })
   await zone.start()
   content = await contentIn(directory, sendId)
-}, 30_000)
+})
 afterAll(async () => {
   await Promise.all([zone.stop(), db.stop()])
   await Promise.all([database.drop(), rm(directory, { recursive: true })])

@@ -8,8 +8,8 @@ let fixture: Fixture
 beforeAll(async () => {
   fixture = await startWorld({ RETRY_FIRST: '1h', RETRY_MOST: '1h' })
   fixture.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
-}, 60_000)
-afterAll(() => fixture.stop(), 30_000)
+})
+afterAll(() => fixture.stop())
 
 /** A destination of this test alone. */
 const place = () => `d${randomUUID().slice(0, 8)}.example`

@@ -148,12 +148,12 @@ describe('mail from several domains', () => {
         key: { domain: 'signed.test', selector: 'r1', private_key: PRIVATE },
       }),
     }
-  }, 60_000)
+  })
   afterAll(async () => {
     await publisher.stop()
     await fixture.stop()
     await Promise.all([usual.stop(), special.stop(), dead.stop()])
-  }, 30_000)
+  })
 
   async function sendFrom(domain: string | undefined, to: string): Promise<string> {
     const custom = domain === DOMAIN ? undefined : await new CustomDomain(fixture, publisher, domain).set()

@@ -23,11 +23,11 @@ beforeAll(async () => {
       })),
     }),
   }
-}, 60_000)
+})
 afterAll(async () => {
   await fixture.stop()
   await clamd.stop()
-}, 30_000)
+})
 beforeEach(() => {
   clamd.conduct = () => ({ answer: 'stream: OK' })
 })
@@ -116,19 +116,19 @@ describe('an outgoing message without a virus', () => {
     expect(await scans('unavailable')).toBeGreaterThan(before)
     expect(await statesOf(id)).toEqual([{ state: 'queued' }])
     await clamd.start()
-    await waitFor(() => fixture.outside.mailsTo(to).length > 0, { what: 'the mail', timeout: 20_000 })
+    await waitFor(() => fixture.outside.mailsTo(to).length > 0, { what: 'the mail' })
     expect(factsAbout(fixture, id).map(({ type }) => type)).not.toContain('delivery.bounced')
-  }, 40_000)
+  })
 
   it('leaves without a scan after three attempts that clamd can not scan', async () => {
     const word = randomUUID()
     clamd.conduct = (stream) => (stream.includes(word) ? 'end' : { answer: 'stream: OK' })
     const to = someone()
     const id = await send([to], word)
-    await waitFor(() => fixture.outside.mailsTo(to).length > 0, { what: 'the mail', timeout: 20_000 })
+    await waitFor(() => fixture.outside.mailsTo(to).length > 0, { what: 'the mail' })
     expect(scansOf(word)).toBe(3)
     expect(await verdictOf(id)).toBe('unscanned')
-  }, 30_000)
+  })
 
   it('is scanned by another process when the one that began has died', async () => {
     await clamd.stop()
@@ -137,9 +137,9 @@ describe('an outgoing message without a virus', () => {
     const leased = "update sends set scan_leased_until = now() + interval '3 seconds' where message_id = $1"
     await queryRows(fixture.db, leased, id)
     await clamd.start()
-    await waitFor(() => fixture.outside.mailsTo(to).length > 0, { what: 'the mail', timeout: 20_000 })
+    await waitFor(() => fixture.outside.mailsTo(to).length > 0, { what: 'the mail' })
     expect(await verdictOf(id)).toBe('clean')
-  }, 30_000)
+  })
 })
 
 it('scans no mail of the installation itself', async () => {

@@ -35,7 +35,7 @@ export async function withServer(
   const server = spawn(python, [...(await SERVERS[name](folder, port))], { stdio: 'ignore' })
   const exit = once(server, 'exit')
   try {
-    await waitFor(() => fetch(url).catch(() => undefined), { what: name, timeout: 30_000 })
+    await waitFor(() => fetch(url).catch(() => undefined), { what: name })
     await work(url)
   } finally {
     server.kill()
