@@ -63,7 +63,7 @@ describe('the running system answers as the route table says', () => {
 
   it.each(routes.map((route, turn) => ({ ...route, turn })))('$name', async ({ operation, prefix, turn }) => {
     const rows = await Promise.all(
-      questionsAbout(operation, turn, credentials).map(async (question) => {
+      questionsAbout(operation, turn, credentials, pathsOf(operation).length).map(async (question) => {
         const { credential, permitted } = question
         const expected = accessOf(operation, prefix, credential, permitted)
         const organization = await organizationFor(operation, question, expected)

@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises'
+import { describeAtFullLength } from '@restante/testkit'
 import { describeTools } from '../mcp/faults.ts'
 import { START_TIMEOUT } from '../stack/connect.ts'
 import { currentRun } from '../stack/run.ts'
@@ -28,8 +29,8 @@ describe('a system of its own', () => {
   describe('the memory of each service', () => describeMemoryAtRest(started))
   describe('a deleted inbox', () => describeInboxDeletion(started))
   describe('a deleted organization', () => describeOrganizationDeletion(started))
-  describe('the largest things in a mailbox', () => describeLargeMailbox(started))
-  describe('the memory of each service', () => describeMemory(started))
+  describeAtFullLength({ programs: [] }, 'the largest things in a mailbox', () => describeLargeMailbox(started))
+  describeAtFullLength({ programs: [] }, 'the memory of each service', () => describeMemory(started))
   describe('a service that is killed in the middle of its work', () => describeRestart(started))
   describe('a client of the tools', () => describeTools(started))
 })

@@ -11,4 +11,25 @@ describe('a service', () => {
       "the service has two components named 'consumer test.mail'",
     )
   })
+
+  it('stops consumers and timers together, before its own components', async () => {
+    const service = new Service({ name: 'test', log })
+    const events: string[] = []
+    const bothStop = Promise.withResolvers<void>()
+    const worker = (name: string) => ({
+      name,
+      stage: 'work' as const,
+      async stop() {
+        events.push(name)
+        if (events.length === 2) bothStop.resolve()
+        await bothStop.promise
+      },
+    })
+    service.use(worker('consumer test.mail'))
+    service.use({ name: 'store', stop: async () => void events.push('store') })
+    service.use(worker('timers'))
+    await service.start()
+    await service.stop()
+    expect(events).toEqual(['timers', 'consumer test.mail', 'store'])
+  })
 })

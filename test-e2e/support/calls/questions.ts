@@ -23,16 +23,23 @@ const RESTRICTABLE: ReadonlySet<Credential> = new Set<Credential>([
  * other kind are restricted for each operation, and all others may do whatever their scope allows. Without restrictions
  * no key has `app_connect` (identity 3.4).
  * @param turn number of the operation under its prefix, which decides about the other kind.
+ * @param spread under how many prefixes the operation is asked. In the short form the key of an organization, and the
+ * other kind, ask under each of them, and every other kind under one.
  */
 export function questionsAbout(
   { permission }: OperationDefinition,
   turn: number,
   credentials: readonly Credential[],
+  spread = 1,
 ): Question[] {
   const others = credentials.filter((credential) => RESTRICTABLE.has(credential) && credential !== 'organization')
   const short = new Set<Credential>(['organization', others[turn % others.length] ?? 'organization'])
   const restricted = permission === 'app_connect' ? RESTRICTABLE : byLength({ short, long: RESTRICTABLE })
-  return credentials.flatMap((credential): Question[] => {
+  const asking = byLength({
+    short: credentials.filter((credential, at) => short.has(credential) || (at + turn) % spread === 0),
+    long: credentials,
+  })
+  return asking.flatMap((credential): Question[] => {
     if (!RESTRICTABLE.has(credential)) return [{ credential, permitted: true }]
     if (!restricted.has(credential)) return [{ credential, permitted: true, unrestricted: true }]
     return [

@@ -4,7 +4,8 @@
  * - `base`: what everything else stands on: metrics, the database, the relay of events, clients of other services. The
  *   relay stops after whatever raises events, so that it publishes the last of them.
  * - `own`: the service's own components, in the order in which they were added.
- * - `work`: consumers and timers. Their handlers use the service's own components, so these stop later.
+ * - `work`: consumers and timers. Their handlers use the service's own components, so these stop later. They stop
+ *   together, because a consumer waits for the brokers' answer to its last fetch, half a second.
  * - `front`: servers. Requests come in when everything that answers them runs, and stop first.
  * - `sessions`: what lives on the connections of a server and has to end before the server stops: open streams.
  */
@@ -13,7 +14,8 @@ export type Stage = (typeof STAGES)[number]
 
 /**
  * A part of a service that lives as long as the process: a server, a consumer, a poller, a pool. Components start stage
- * by stage, and within a stage in the order in which they were added; they stop in reverse order.
+ * by stage, and within a stage in the order in which they were added; they stop in reverse order,
+ * those of the stage `work` together.
  */
 export interface Component {
   readonly name: string

@@ -59,18 +59,25 @@ export class Service {
     this.#draining = true
   }
 
-  /** Stops every started component, last started first; a failing one does not keep the others from stopping. */
+  /**
+   * Stops every started component, last started first, and those of the stage `work` together; a failing one does not
+   * keep the others from stopping.
+   */
   async stop(): Promise<void> {
     this.#draining = true
     const components = this.#started
     this.#started = []
-    for (const component of components) {
-      await component
-        .stop?.()
-        .catch((error: unknown) =>
-          this.log.error({ err: error, component: component.name }, 'component did not stop cleanly'),
-        )
+    for (const group of together(components)) {
+      await Promise.all(group.map((component) => this.#stopOne(component)))
     }
+  }
+
+  async #stopOne(component: Component): Promise<void> {
+    await component
+      .stop?.()
+      .catch((error: unknown) =>
+        this.log.error({ err: error, component: component.name }, 'component did not stop cleanly'),
+      )
   }
 
   /** @returns the name of each component that makes the service unready, with the reason; empty when it is ready. */
@@ -101,6 +108,17 @@ export class Service {
 function inOrder(components: readonly Component[]): Component[] {
   const rank = ({ stage = 'own' }: Component) => STAGES.indexOf(stage)
   return components.toSorted((a, b) => rank(a) - rank(b))
+}
+
+/** Components in the order in which they stop, each alone except those of the stage `work`. */
+function together(components: readonly Component[]): Component[][] {
+  const groups: Component[][] = []
+  for (const component of components) {
+    const group = groups.at(-1)
+    if (group?.[0]?.stage === 'work' && component.stage === 'work') group.push(component)
+    else groups.push([component])
+  }
+  return groups
 }
 
 async function answered(check: Promise<void> | undefined): Promise<void> {

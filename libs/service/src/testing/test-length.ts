@@ -9,3 +9,8 @@ export function byLength<T>(lengths: { readonly short: T; readonly long: T }): T
   if (length === 'short' || length === 'long') return lengths[length]
   throw new Error(`${VARIABLE} is '${length}': it is 'short' or 'long'`)
 }
+
+/** All of many cases that show the same thing at full length; in the short form one in so many, with the first. */
+export function sampleByLength<T>(oneIn: number, cases: readonly T[]): readonly T[] {
+  return byLength({ short: cases.filter((_, at) => at % oneIn === 0), long: cases })
+}

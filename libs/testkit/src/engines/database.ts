@@ -25,7 +25,7 @@ export function createDatabase(folder: string): Promise<TestDatabase> {
     await server.query('select pg_advisory_lock($1)', [TEMPLATE_LOCK])
     const template = await ensureTemplate(server, folder)
     const name = `test_${path.basename(folder).replaceAll('-', '_')}_${randomName()}`
-    await server.query(`create database ${name} template ${template}`)
+    await server.query(`create database ${name} template ${template} strategy ${await strategyOf(server)}`)
     return {
       name,
       url: urlOf(name),
@@ -35,6 +35,12 @@ export function createDatabase(folder: string): Promise<TestDatabase> {
         }),
     }
   })
+}
+
+/** Copies of files cost half of the processor time, and checkpoints: much where these are forced to disk. */
+async function strategyOf(server: pg.Client): Promise<'file_copy' | 'wal_log'> {
+  const { rows } = await server.query<{ fsync: string }>('show fsync')
+  return rows[0]?.fsync === 'off' ? 'file_copy' : 'wal_log'
 }
 
 async function ensureTemplate(server: pg.Client, folder: string): Promise<string> {
