@@ -123,13 +123,18 @@ describe('a signed request is refused with 401', () => {
     const keys = Array.from({ length: 1_700 }, (_, index) => `k${index.toString(36)}`)
     const components = ['@method', '@target-uri', ...keys.map((key) => `d";key="${key}`)]
     const headers = signedHeaders({ ...signer, ...me, components, headers: { d: keys.join(',') } })
-    let best = Number.POSITIVE_INFINITY
-    for (let tries = 0; tries < 3; tries++) {
-      const begun = performance.now()
-      expect((await send(gateway.url, me, headers)).status).toBe(401)
-      best = Math.min(best, performance.now() - begun)
+    const bestOf = async (sent: Record<string, string>) => {
+      let best = Number.POSITIVE_INFINITY
+      for (let tries = 0; tries < 3; tries++) {
+        const begun = performance.now()
+        expect((await send(gateway.url, me, sent)).status).toBe(401)
+        best = Math.min(best, performance.now() - begun)
+      }
+      return best
     }
-    expect(best).toBeLessThan(150)
+    // One of the same size whose signature is not read, on the same machine; a look at the header for each part takes long.
+    const unread = await bestOf({ ...headers, signature: '' })
+    expect(await bestOf(headers)).toBeLessThan(20 * Math.max(unread, 10))
   })
 
   it.each([
