@@ -16,10 +16,10 @@ const CHART_TESTS = ['<rootDir>/helm/test/**/*.test.ts', '<rootDir>/deploy/obser
 
 /**
  * Tests that load the whole machine run when all others are done, two files at a time. The others spend much of their
- * time waiting, so that two cores are enough for three at once.
+ * time waiting, so that two cores are enough for four at once.
  */
 const rounds = [
-  ['--maxWorkers=3', String.raw`--testPathIgnorePatterns=\.alone\.test\.ts$`],
+  ['--maxWorkers=4', String.raw`--testPathIgnorePatterns=\.alone\.test\.ts$`],
   ['--maxWorkers=2', '--testMatch=<rootDir>/test-e2e/**/*.alone.test.ts'],
 ]
 
