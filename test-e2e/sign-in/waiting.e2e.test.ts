@@ -1,3 +1,4 @@
+import { byLength } from '@restante/testkit'
 import pg from 'pg'
 import type { Page } from 'playwright-core'
 import { authorize, connect, newAgent, ownedAgent, ownerLink } from './agent.ts'
@@ -148,7 +149,8 @@ describeInBrowser('a sign-in that asks for details of the owner', 'openid owner_
     for (const each of [page, owner]) await each.context().close()
   })
 
-  it('ends without data once the owner has denied it', async () => {
+  const itAtFullLength = byLength({ short: it.skip, long: it })
+  itAtFullLength('ends without data once the owner has denied it', async () => {
     const { page, owner } = await toOwner('Deny')
     await shows(owner, 'You denied it')
     await shows(page, 'Not signed in')
