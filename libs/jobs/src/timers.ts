@@ -4,6 +4,7 @@ import type { Transactional } from '@restante/service/database'
 import type { Component } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
 import { Schedule } from './schedule.ts'
+import { COUNT_UNBEGUN } from './state/statements.ts'
 import { countFromZero, queueUp } from './state/telemetry.ts'
 import { Attempts, type Handler, type WorkOptions } from './working/attempt.ts'
 import { Poller } from './working/poller.ts'
@@ -78,6 +79,15 @@ export class Timers<Kinds extends object> extends Schedule<Kinds> implements Com
       shares: options.shares ?? 1,
       make: (job, stopping) => attempts.make({ ...job, kind }, stopping),
     })
+  }
+
+  /**
+   * How many timers of a kind are due and wait for their first attempt, in the table or in the queue; at most `most`. Postponed
+   * ones do not count.
+   */
+  async unbegun(kind: keyof Kinds & string, most: number): Promise<number> {
+    const [found] = await this.#options.db.query(COUNT_UNBEGUN, kind, most)
+    return found?.count ?? 0
   }
 
   /** Starts working. It does not wait for Redis: until Redis answers, due timers stay in the table. */

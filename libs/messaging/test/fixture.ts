@@ -3,6 +3,7 @@ import path from 'node:path'
 import type { DomainEvent, TopicDefinition } from '@restante/contracts/events'
 import { Database, migrate, sql, sqlUnprepared } from '@restante/service/database'
 import { createLogger } from '@restante/service/telemetry'
+import type { Message } from 'kafkajs'
 import { z } from 'zod'
 import { Consumer, type ConsumerOptions, ensureTopics, Kafka, Outbox, Relay } from '../src/index.ts'
 
@@ -153,10 +154,7 @@ export class MessagingFixture {
   }
 
   /** Writes records to a topic bypassing the outbox: what a defective or hostile producer would do. */
-  async produce(
-    topic: string,
-    messages: { key: string; value: string; headers: Record<string, string> }[],
-  ): Promise<void> {
+  async produce(topic: string, messages: Message[]): Promise<void> {
     const producer = this.kafka.producer()
     await producer.connect()
     await producer.send({ topic: this.kafka.physical(topic), messages })

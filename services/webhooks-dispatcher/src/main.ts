@@ -20,7 +20,7 @@ export const service = defineService({
     const timers = kit.use(deliveryTimers({ db, redis, log, outbound, box, gateway, mailIngest, concurrency }))
     kit.use(new LogSweeper({ db, log }))
     kit.use(new WebhookBacklog({ db, log }))
-    kit.use(publicEventsConsumer({ kafka, db, timers }))
+    kit.use(publicEventsConsumer({ kafka, db, timers, concurrency }))
     const tenancy = kit.use(openTenancy({ kafka, db, log, timers }))
     openRoutes(kit, config, { box, timers, tenancy })
   },

@@ -43,6 +43,8 @@ export interface TestDispatcher {
   start(): Promise<void>
   readonly db: Database
   readonly events: EventPublisher
+  /** Of events that are said to have reached Kafka an hour ago. */
+  readonly lateEvents: EventPublisher
   readonly env: Readonly<Record<string, string>>
   /** One request as the gateway forwards it for a caller. */
   request(operation: OperationId, caller: Caller, method: string, target: string, body?: unknown): Promise<Answer>
@@ -107,6 +109,7 @@ export async function startDispatcher(overrides: Record<string, string> = {}): P
   const db = new Database({ ...config.database, applicationName: 'test' })
   let running = await startService(webhooksDispatcher, config)
   const events = new EventPublisher(kafka.kafka)
+  const lateEvents = new EventPublisher(kafka.kafka, () => new Date(Date.now() - 3_600_000))
 
   async function request(operation: OperationId, caller: Caller, method: string, target: string, body?: unknown) {
     const headers = callerHeaders('webhooks-dispatcher', GATEWAY_KEYS.caller, operation, caller)
@@ -141,6 +144,7 @@ export async function startDispatcher(overrides: Record<string, string> = {}): P
     },
     db,
     events,
+    lateEvents,
     env,
     request,
     internal,
@@ -163,7 +167,7 @@ export async function startDispatcher(overrides: Record<string, string> = {}): P
     },
     async stop() {
       await running.stop()
-      await Promise.all([events.stop(), gateway.stop(), mail.stop(), db.stop()])
+      await Promise.all([events.stop(), lateEvents.stop(), gateway.stop(), mail.stop(), db.stop()])
       await Promise.all([kafka.delete(), redis.close()])
       await database.drop()
     },

@@ -47,7 +47,7 @@ beforeAll(async () => {
   })
   const timers = new Timers<TimerKinds>({ db, redis: { url: engines.redisUrl, prefix: 'never-started' }, log })
   tenancy = openTenancy({ kafka, db, log, timers }).consumer
-  messages = publicEventsConsumer({ kafka, db, timers })
+  messages = publicEventsConsumer({ kafka, db, timers, concurrency: 50 })
 })
 afterAll(async () => {
   await db.stop()

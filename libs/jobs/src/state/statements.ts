@@ -189,6 +189,15 @@ export const POSTPONE_TIMERS = sql<
   where timers.id = any(array(select id from held)) and timers.id = held.id
   returning held.lease`)
 
+/**
+ * Due timers whose first attempt has not begun, among the newest `most` that are due: of a kind whose timers are postponed a lot,
+ * more than these would be read for nothing.
+ */
+export const COUNT_UNBEGUN = sql<{ count: number }, [kind: string, most: number]>(`
+  select count(*)::int as count
+  from (select attempt from timers where kind = $1 and due_at <= now() order by due_at desc limit $2) as newest
+  where attempt = 0`)
+
 /** The delay in seconds of the timer that has been due longest among those without a valid lease. */
 export const MEASURE_LAG = sql<{ kind: string; seconds: number }, [kinds: string[]]>(`
   select kind, extract(epoch from now() - min(due_at))::float8 as seconds

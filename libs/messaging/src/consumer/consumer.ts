@@ -12,8 +12,10 @@ import { EventProcessor } from '../processing/event-processor.ts'
 import type { Processor } from '../processing/processor.ts'
 import { Reporter } from '../processing/report.ts'
 import { ensureDeadLetters } from '../topics/topics.ts'
-import { Assignment } from './assignment.ts'
 import type { CommonOptions, ConsumerOptions } from './options.ts'
+import { Assignment, type AssignmentOptions } from './partitions/assignment.ts'
+import { Heads } from './partitions/heads.ts'
+import type { GiveWay } from './partitions/partition.ts'
 
 /**
  * How long a fetch waits for new records; arriving records end the wait, so it does not delay them. It is the longest
@@ -60,6 +62,8 @@ export class Consumer<T extends TopicDefinition> implements Component {
   readonly #reporter: Reporter
   readonly #deadLetters: DeadLetters
   readonly #slots: Semaphore
+  readonly #giveWay: GiveWay | undefined
+  readonly #heads: Heads | undefined
   readonly #stop = new AbortController()
   #session: Session | undefined
   /** Member id of this consumer in its group, current or last. */
@@ -95,6 +99,12 @@ export class Consumer<T extends TopicDefinition> implements Component {
     }
     if ('batch' in options) {
       this.#processor = new BatchProcessor(shared, options.batch)
+      if (options.overtaking) {
+        this.#giveWay = options.overtaking.giveWay
+        const reporter = new Reporter({ group: this.group, log: this.#log, isAhead: true })
+        const processor = new BatchProcessor({ ...shared, reporter }, options.batch)
+        this.#heads = new Heads({ kafka, group: this.group, topics: this.topics, processor })
+      }
       return
     }
     this.#processor = new EventProcessor(shared, options.handlers)
@@ -115,6 +125,7 @@ export class Consumer<T extends TopicDefinition> implements Component {
       joined: () => this.#assignment !== undefined,
     })
     this.#running = this.#supervise()
+    this.#heads?.start(() => this.#assignment)
   }
 
   /** Rejects until the group is joined, and when the loop has not turned for 30 s. */
@@ -127,7 +138,7 @@ export class Consumer<T extends TopicDefinition> implements Component {
   /** Finishes work in progress, commits it, and leaves the group. */
   async stop(): Promise<void> {
     this.#stop.abort()
-    await this.#assignment?.end(this.#drainMs)
+    await Promise.all([this.#assignment?.end(this.#drainMs), this.#heads?.stop(this.#drainMs)])
     this.#session?.end()
     await this.#running
     await this.#deadLetters.close()
@@ -232,7 +243,7 @@ export class Consumer<T extends TopicDefinition> implements Component {
         this.#assignment?.abandon()
         this.#memberId = payload.memberId
         if (this.#stop.signal.aborted) return
-        this.#assignment = this.#assigned(client)
+        this.#assignment = this.#assigned(client, payload.memberAssignment)
         this.#tick()
         this.#log.info({ group: this.group, partitions: payload.memberAssignment }, 'joined')
       })
@@ -240,8 +251,10 @@ export class Consumer<T extends TopicDefinition> implements Component {
     })
   }
 
-  #assigned(client: KafkaConsumer): Assignment {
+  #assigned(client: KafkaConsumer, assigned: AssignmentOptions['assigned']): Assignment {
     return new Assignment({
+      assigned,
+      giveWay: this.#giveWay,
       processor: this.#processor,
       limits: { records: this.#options.inFlight ?? 1_000, bytes: IN_FLIGHT_BYTES },
       slots: this.#slots,

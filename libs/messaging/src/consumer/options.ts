@@ -4,6 +4,7 @@ import type { Transactional } from '@restante/service/database'
 import type { Kafka } from '../kafka/kafka.ts'
 import type { Policy } from '../processing/attempts.ts'
 import type { BatchHandler, Handlers, PreparedBatchHandler } from '../processing/handlers.ts'
+import type { GiveWay } from './partitions/partition.ts'
 
 /** What consumers of one topic and of several have in common. */
 export interface CommonOptions {
@@ -31,15 +32,29 @@ export interface CommonOptions {
   readonly infrastructureBackoff?: Policy['infrastructure']
 }
 
+/** Batches of events that need no order, so that fresh ones need not wait for a backlog. */
+export interface Overtaking {
+  /** Holds late events up while others would wait behind them. */
+  readonly giveWay: GiveWay
+}
+
+interface Batches {
+  readonly batch: BatchHandler | PreparedBatchHandler
+  /**
+   * While a partition is late, its newest records are handled ahead of the older ones, by the same handler and with the same
+   * marks. Default: never, everything is handled in its order.
+   */
+  readonly overtaking?: Overtaking
+}
+
 /** One topic with a handler per event type or one for batches of all types, or several topics with one for batches. */
 export type ConsumerOptions<T extends TopicDefinition> = CommonOptions &
   (
     | { readonly topic: T; readonly handlers: Handlers<T> }
-    | { readonly topic: T; readonly batch: BatchHandler | PreparedBatchHandler }
-    | {
+    | ({ readonly topic: T } & Batches)
+    | ({
         readonly topics: readonly T[]
         /** Name of the topics together, in the name of the group. */
         readonly name: string
-        readonly batch: BatchHandler | PreparedBatchHandler
-      }
+      } & Batches)
   )

@@ -33,6 +33,11 @@ export const handled = new Counter({
   help: 'Events by outcome: handled, duplicate, skipped (unknown type, or a replay for another group), dead_letter',
   labelNames: ['group', 'outcome'],
 })
+export const overtook = new Counter({
+  name: 'restante_consumer_events_ahead_total',
+  help: 'Events that were handled at the end of a partition, ahead of older ones that wait; they are among those that are handled',
+  labelNames: ['group'],
+})
 export const retried = new Counter({
   name: 'restante_consumer_retries_total',
   help: 'Failed attempts that are retried, by class of failure: infrastructure or deterministic',

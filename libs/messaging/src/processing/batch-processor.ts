@@ -34,6 +34,15 @@ export class BatchProcessor implements Processor {
     for (const record of records) await this.#options.reporter.one(record, () => this.#alone(record, partition))
   }
 
+  /**
+   * The same for records that overtake older ones: each has one attempt, and what fails is left without a mark to the
+   * group's consumer, which comes there later.
+   */
+  async processAhead(records: readonly ConsumedRecord[], partition: PausablePartition): Promise<void> {
+    if ((await this.#together(records, partition)) || records.length === 1) return
+    for (const record of records) await this.#together([record], partition)
+  }
+
   /** @returns false when the batch as a whole fails permanently, so that the event which causes it must be found. */
   #together(records: readonly ConsumedRecord[], partition: PausablePartition): Promise<boolean> {
     const policy = { ...this.#options.policy, attempts: 1 }

@@ -2,7 +2,7 @@ import { type Link, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import type { Logger } from '@restante/service/telemetry'
 import { traceLinks } from '../kafka/envelope.ts'
 import type { ConsumedRecord } from '../kafka/record.ts'
-import { handled, handlingSeconds } from '../kafka/telemetry.ts'
+import { handled, handlingSeconds, overtook } from '../kafka/telemetry.ts'
 
 /** Outcome: applied now, applied before (duplicate), ignored (no handler), or dead-lettered. */
 export type Outcome = 'handled' | 'duplicate' | 'skipped' | 'dead_letter'
@@ -25,10 +25,14 @@ const tracer = trace.getTracer('@restante/messaging')
 export class Reporter {
   readonly #group: string
   readonly #log: Logger
+  readonly #isAhead: boolean
 
-  constructor(options: { group: string; log: Logger }) {
+  /** @param options `isAhead`: the records overtake older ones that wait. */
+  constructor(options: { group: string; log: Logger; isAhead?: boolean }) {
     this.#group = options.group
     this.#log = options.log
+    this.#isAhead = options.isAhead ?? false
+    if (this.#isAhead) overtook.inc({ group: this.#group }, 0)
   }
 
   skipped(): void {
@@ -76,6 +80,7 @@ export class Reporter {
       const ms = performance.now() - startedAt
       const duplicates = records.length - report.handled
       handled.inc({ group: this.#group, outcome: 'handled' }, report.handled)
+      if (this.#isAhead) overtook.inc({ group: this.#group }, report.handled)
       handled.inc({ group: this.#group, outcome: 'duplicate' }, duplicates)
       handlingSeconds.observe({ group: this.#group }, ms / 1_000)
       this.#line(
@@ -95,7 +100,8 @@ export class Reporter {
   }
 
   #line(report: Report, fields: object): void {
-    const line = { group: this.#group, outcome: report.outcome, attempt: report.attempt, ...fields }
+    const ahead = this.#isAhead && { ahead: true }
+    const line = { group: this.#group, outcome: report.outcome, attempt: report.attempt, ...fields, ...ahead }
     if (report.outcome === 'dead_letter') {
       this.#log.error({ ...line, error: anonymous(report.error) }, 'event dead-lettered')
       return

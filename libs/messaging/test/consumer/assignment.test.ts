@@ -1,7 +1,7 @@
 import { Semaphore } from '@restante/service/concurrency'
 import { createLogger } from '@restante/service/telemetry'
 import type { EachBatchPayload, Offsets } from 'kafkajs'
-import { Assignment } from '../../src/consumer/assignment.ts'
+import { Assignment } from '../../src/consumer/partitions/assignment.ts'
 import { until } from '../fixture.ts'
 
 /** A payload as kafkajs delivers it, whose commits are recorded. */
@@ -43,6 +43,7 @@ function payloadOf(offsets: readonly number[], commits: Offsets[]): EachBatchPay
 
 function assignment(process: (offset: number) => Promise<void>): Assignment {
   return new Assignment({
+    assigned: {},
     processor: {
       batchSize: 1,
       queuePerKey: true,

@@ -3,6 +3,7 @@ import type { Timers } from '@restante/jobs'
 import { Consumer, consumerGroup, formatPosition, type Kafka, type RecordedEvent } from '@restante/messaging'
 import type { Database, Tx } from '@restante/service/database'
 import { base62Id } from './ids.ts'
+import { GivingWay } from './rules/giving-way.ts'
 import { matches } from './rules/matching.ts'
 import { addDeliveries, type EventDocument, holdEnabled, knownPairs, subscribersOf } from './store.ts'
 import type { TimerKinds } from './timers.ts'
@@ -16,10 +17,17 @@ interface PublicEventsOptions {
   readonly kafka: Kafka
   readonly db: Database
   readonly timers: Timers<TimerKinds>
+  /** Requests of this process at once. */
+  readonly concurrency: number
 }
 
 /** Turns each event of every public topic into one delivery per matching webhook; the first attempt starts with the commit. */
-export function publicEventsConsumer({ kafka, db, timers }: PublicEventsOptions): Consumer<TopicDefinition> {
+export function publicEventsConsumer({
+  kafka,
+  db,
+  timers,
+  concurrency,
+}: PublicEventsOptions): Consumer<TopicDefinition> {
   return new Consumer({
     kafka,
     db,
@@ -30,6 +38,7 @@ export function publicEventsConsumer({ kafka, db, timers }: PublicEventsOptions)
       types: PUBLIC_EVENT_TYPES,
       effectMany: (tx, events) => fanOut(tx, timers, events),
     },
+    overtaking: new GivingWay({ concurrency, waiting: (most) => timers.unbegun('webhook-delivery', most) }),
   })
 }
 

@@ -1,7 +1,7 @@
 import type { Semaphore } from '@restante/service/concurrency'
-import type { ConsumedRecord } from '../kafka/record.ts'
-import { type PausablePartition, RevokedError } from '../processing/attempts.ts'
-import type { Processor } from '../processing/processor.ts'
+import type { ConsumedRecord } from '../../kafka/record.ts'
+import { type PausablePartition, RevokedError } from '../../processing/attempts.ts'
+import type { Processor } from '../../processing/processor.ts'
 
 export interface Limits {
   /** Records that a partition holds, waiting or in progress, before fetching is paused. */
@@ -20,7 +20,17 @@ export interface PartitionOptions {
   /** The lowest unfinished offset may have moved. */
   readonly onProgress: () => void
   readonly onDefect: (error: unknown) => void
+  readonly giveWay?: GiveWay | undefined
 }
+
+/**
+ * Called before late records are handled. Resolves when they may be, at once when the signal aborts; what it returns is called
+ * when they have been handled.
+ */
+export type GiveWay = (signal: AbortSignal) => Promise<() => void>
+
+/** Records that were written longer ago are late. */
+export const LATE_MS = 5_000
 
 /**
  * The work of one partition while this consumer owns it. Records wait in one queue per key, so that a slow key delays
@@ -62,6 +72,16 @@ export class Partition implements PausablePartition {
   get committable(): number | undefined {
     const [first] = this.#unfinished.keys()
     return first ?? this.#next
+  }
+
+  /** The offset after the last record that was fetched; `undefined` before the first fetch. */
+  get next(): number | undefined {
+    return this.#next
+  }
+
+  /** The offset after the last record of the topic's partition, as of the last fetch. */
+  get end(): number {
+    return this.#end
   }
 
   /** How many records are written and not finished, as of the last fetch. */
@@ -132,6 +152,7 @@ export class Partition implements PausablePartition {
   async #work(name: string, queue: ConsumedRecord[]): Promise<void> {
     const { processor, slots } = this.#options
     while (queue.length > 0) {
+      const pass = await this.#giveWay(queue)
       const free = await slots.take()
       try {
         if (this.signal.aborted) return
@@ -144,9 +165,17 @@ export class Partition implements PausablePartition {
         throw error
       } finally {
         free()
+        pass()
       }
     }
     if (this.#queues.get(name) === queue) this.#queues.delete(name)
+  }
+
+  /** Before a slot is taken: others need it meanwhile. */
+  async #giveWay([first]: readonly ConsumedRecord[]): Promise<() => void> {
+    const { giveWay } = this.#options
+    const isLate = first !== undefined && Date.now() - first.timestamp > LATE_MS
+    return giveWay && isLate && !this.signal.aborted ? giveWay(this.signal) : () => {}
   }
 
   #finish(records: readonly ConsumedRecord[]): void {

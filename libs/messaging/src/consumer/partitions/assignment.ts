@@ -1,7 +1,7 @@
 import { within } from '@restante/service/concurrency'
 import type { Logger } from '@restante/service/telemetry'
 import type { EachBatchPayload } from 'kafkajs'
-import { toRecord } from '../kafka/record.ts'
+import { toRecord } from '../../kafka/record.ts'
 import { Partition, type PartitionOptions } from './partition.ts'
 
 export interface AssignmentOptions extends Omit<PartitionOptions, 'setPaused' | 'onProgress'> {
@@ -10,6 +10,8 @@ export interface AssignmentOptions extends Omit<PartitionOptions, 'setPaused' | 
   readonly nameOf: (topic: string) => string
   readonly onSkipped: () => void
   readonly log: Logger
+  /** Partitions that the group has assigned, by topic as the brokers name it. */
+  readonly assigned: { readonly [topic: string]: readonly number[] }
 }
 
 /** How long finished work waits for more, so that their offsets are committed together. */
@@ -19,6 +21,7 @@ type Commit = EachBatchPayload['commitOffsetsIfNecessary']
 
 /** One partition of one topic, and what was committed of it last. */
 interface Owned {
+  /** As the brokers name it. */
   readonly topic: string
   readonly id: number
   readonly partition: Partition
@@ -44,6 +47,15 @@ export class Assignment {
 
   get pausedPartitions(): number {
     return [...this.#owned.values()].filter(({ partition }) => partition.paused).length
+  }
+
+  /** The partitions of which something was fetched. */
+  get fetched(): readonly Pick<Owned, 'topic' | 'id' | 'partition'>[] {
+    return [...this.#owned.values()]
+  }
+
+  owns(topic: string, id: number): boolean {
+    return this.#options.assigned[topic]?.includes(id) ?? false
   }
 
   /** How many records are written and not finished, by topic, as of the last fetch of each partition. */

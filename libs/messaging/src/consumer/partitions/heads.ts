@@ -1,0 +1,225 @@
+import { randomUUID } from 'node:crypto'
+import type { TopicDefinition } from '@restante/contracts/events'
+import { Semaphore, within } from '@restante/service/concurrency'
+import type { Batch, Consumer as KafkaConsumer } from 'kafkajs'
+import type { Kafka } from '../../kafka/kafka.ts'
+import { type ConsumedRecord, toRecord } from '../../kafka/record.ts'
+import { type PausablePartition, RevokedError } from '../../processing/attempts.ts'
+import type { BatchProcessor } from '../../processing/batch-processor.ts'
+import type { Processor } from '../../processing/processor.ts'
+import type { Assignment } from './assignment.ts'
+import { LATE_MS, Partition } from './partition.ts'
+
+export interface HeadsOptions {
+  readonly kafka: Kafka
+  /** The group that works on the same records in their order. */
+  readonly group: string
+  readonly topics: readonly TopicDefinition[]
+  readonly processor: BatchProcessor
+}
+
+/** One partition, read from where it ended when it was found late. */
+interface Head {
+  /** As the brokers name it. */
+  readonly topic: string
+  readonly id: number
+  readonly begin: number
+  readonly partition: Partition
+}
+
+const LOOK_EVERY_MS = 500
+/** A partition whose oldest record is younger than that has caught up; less than what makes it late, so that it does not toggle. */
+const IN_TIME_MS = 1_000
+/** Between a session with the brokers that failed and the next one. */
+const RESTART_MS = 5_000
+const FETCH_WAIT_MS = 500
+/** Batches that are handled at the same time, beside those of the group's consumer. */
+const SLOTS = 2
+const LIMITS = { records: 500, bytes: 4 * 1024 * 1024 }
+/** What cannot be handled for so long because of the infrastructure is left to the group's consumer. */
+const LONGEST_MS = 30_000
+
+/**
+ * Reads the newest records of late partitions, beside the group's consumer that works through them in order. It has no part
+ * in that: it commits no offsets, and what it has handled is marked, so that the group's consumer skips it later. What it has
+ * not handled, for whatever reason, the group's consumer handles.
+ *
+ * A partition is read from where it ended when it was found late, until the group's consumer is near its end again, or the
+ * partition has another owner.
+ */
+export class Heads {
+  readonly #options: HeadsOptions
+  readonly #processor: Processor
+  readonly #slots = new Semaphore(SLOTS)
+  readonly #heads = new Map<string, Head>()
+  /** The client, once it may pause and resume. */
+  #joined: KafkaConsumer | undefined
+  #ending: AbortController | undefined
+  #session: Promise<void> = Promise.resolve()
+  #restartAt = 0
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(options: HeadsOptions) {
+    this.#options = options
+    this.#processor = firstAttempts(options.processor)
+  }
+
+  /** Begins to look after what the group has assigned; in a rebalance everything stays as it is. */
+  start(assignment: () => Assignment | undefined): void {
+    this.#timer = setInterval(() => this.#look(assignment()), LOOK_EVERY_MS)
+  }
+
+  /** Starts nothing more, and waits up to `ms` each for what is in progress and for the brokers. */
+  async stop(ms: number): Promise<void> {
+    clearInterval(this.#timer)
+    const drained = Promise.all([...this.#heads.values()].map((head) => this.#leave(head)))
+    await within(ms, drained, () => [])
+    this.#ending?.abort()
+    // Without brokers it takes long to end; a group without members and offsets is then forgotten by itself.
+    await within(ms, this.#session, () => undefined)
+  }
+
+  #look(assignment: Assignment | undefined): void {
+    if (!assignment) return
+    for (const head of this.#heads.values()) if (!assignment.owns(head.topic, head.id)) void this.#leave(head)
+    for (const { topic, id, partition } of assignment.fetched) {
+      const head = this.#heads.get(nameOf(topic, id))
+      if (head && hasCaughtUp(partition, head)) void this.#leave(head)
+      if (!head && isLate(partition)) this.#enter(topic, id, partition.end)
+    }
+    if (this.#heads.size === 0) this.#ending?.abort()
+    else if (!this.#ending && Date.now() >= this.#restartAt) this.#session = this.#run()
+  }
+
+  #enter(topic: string, id: number, begin: number): void {
+    const partition = new Partition({
+      processor: this.#processor,
+      limits: LIMITS,
+      slots: this.#slots,
+      setPaused: (paused) => this.#setPaused(head, paused),
+      onProgress: () => {},
+      onDefect: (err) => {
+        this.#options.kafka.log.error({ group: this.#options.group, err }, 'unexpected error in reading ahead')
+        void this.#leave(head)
+      },
+    })
+    const head = { topic, id, begin, partition }
+    this.#heads.set(nameOf(topic, id), head)
+    this.#options.kafka.log.info({ group: this.#options.group, topic, partition: id, begin }, 'reading ahead')
+    if (this.#joined) this.#seek(this.#joined, head)
+  }
+
+  async #leave(head: Head): Promise<void> {
+    this.#setPaused(head, true)
+    this.#heads.delete(nameOf(head.topic, head.id))
+    await head.partition.drain()
+  }
+
+  /** One session with the brokers, as the only member of a group of its own, which is deleted at the end. */
+  async #run(): Promise<void> {
+    const { kafka, group } = this.#options
+    const groupId = kafka.physical(`${kafka.clientId}.reader-${randomUUID()}`)
+    const client = kafka.consumer({
+      groupId,
+      maxWaitTimeInMs: FETCH_WAIT_MS,
+      minBytes: 1,
+      retry: { retries: 5, initialRetryTime: 100, maxRetryTime: 2_000, restartOnFailure: async () => false },
+    })
+    const ending = new AbortController()
+    this.#ending = ending
+    try {
+      const ended = this.#follow(client, ending.signal)
+      const opened = this.#open(client, ending.signal).then(() => ended)
+      opened.catch(() => {}) // It may reject after the race below was won by the end.
+      await Promise.race([opened, ended])
+    } catch (err) {
+      this.#restartAt = Date.now() + RESTART_MS
+      kafka.log.warn({ group, err }, 'reading ahead was interrupted')
+    }
+    ending.abort()
+    this.#joined = undefined
+    await client.disconnect().catch(() => {})
+    await kafka.administrate((admin) => admin.deleteGroups([groupId])).catch(() => {})
+    this.#ending = undefined
+  }
+
+  /** Resolves at the end, rejects when the session fails. */
+  #follow(client: KafkaConsumer, ending: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      ending.addEventListener('abort', () => resolve(), { once: true })
+      client.on(client.events.CRASH, ({ payload }) => reject(payload.error))
+      // Again after each join: a new generation would begin at the beginning of the topics.
+      client.on(client.events.GROUP_JOIN, ({ payload }) => {
+        if (ending.aborted) return
+        this.#joined = client
+        for (const [topic, partitions] of Object.entries(payload.memberAssignment))
+          client.pause([{ topic, partitions }])
+        for (const head of this.#heads.values()) this.#seek(client, head)
+      })
+    })
+  }
+
+  async #open(client: KafkaConsumer, ending: AbortSignal): Promise<void> {
+    // The end disconnects the client at once; nothing may connect it again after that.
+    const { kafka, topics } = this.#options
+    await client.connect()
+    ending.throwIfAborted()
+    await client.subscribe({ topics: topics.map(({ name }) => kafka.physical(name)), fromBeginning: false })
+    ending.throwIfAborted()
+    await client.run({ autoCommit: false, eachBatch: async ({ batch }) => this.#take(batch) })
+  }
+
+  #seek(client: KafkaConsumer, { topic, id, begin, partition }: Head): void {
+    client.seek({ topic, partition: id, offset: String(partition.next ?? begin) })
+    if (!partition.paused) client.resume([{ topic, partitions: [id] }])
+  }
+
+  #setPaused(head: Head, paused: boolean): void {
+    const { topic, id } = head
+    if (this.#heads.get(nameOf(topic, id)) !== head) return
+    if (paused) this.#joined?.pause([{ topic, partitions: [id] }])
+    else this.#joined?.resume([{ topic, partitions: [id] }])
+  }
+
+  #take(batch: Batch): void {
+    const head = this.#heads.get(nameOf(batch.topic, batch.partition))
+    if (!head) return
+    const topic = this.#options.kafka.logical(batch.topic) ?? batch.topic
+    const from = head.partition.next ?? head.begin
+    const records = batch.messages.map((message) => toRecord(topic, batch.partition, message))
+    const fresh = records.filter(({ offset }) => offset >= from)
+    if (Number(batch.lastOffset()) < from) return
+    // Those for others are counted by the group's consumer.
+    head.partition.take(fresh, { last: Number(batch.lastOffset()), end: Number(batch.highWatermark) }, () => {})
+  }
+}
+
+function nameOf(topic: string, partition: number): string {
+  return `${topic}/${partition}`
+}
+
+function isLate({ oldest }: Partition): boolean {
+  return oldest !== undefined && Date.now() - oldest > LATE_MS
+}
+
+/** Between two fetches a late partition may hold nothing that is unfinished. */
+function hasCaughtUp({ oldest, lag, committable }: Partition, head: Head): boolean {
+  if (lag === 0 || (oldest !== undefined && Date.now() - oldest < IN_TIME_MS)) return true
+  return (committable ?? 0) >= (head.partition.next ?? head.begin)
+}
+
+function firstAttempts(processor: BatchProcessor): Processor {
+  return {
+    batchSize: processor.batchSize,
+    queuePerKey: processor.queuePerKey,
+    accepts: (record) => processor.accepts(record),
+    process: async (records: readonly ConsumedRecord[], partition: PausablePartition) => {
+      const signal = AbortSignal.any([partition.signal, AbortSignal.timeout(LONGEST_MS)])
+      try {
+        await processor.processAhead(records, { signal, pause: () => partition.pause() })
+      } catch (error) {
+        if (!(error instanceof RevokedError) || partition.signal.aborted) throw error
+      }
+    },
+  }
+}
