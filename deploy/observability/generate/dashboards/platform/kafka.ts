@@ -134,6 +134,18 @@ export const kafka = dashboard({
           ],
         }),
         graph({
+          title: 'Events ahead of a backlog',
+          description: 'Fresh events that did not wait for older ones of their partition; among those that are handled.',
+          unit: 'ops',
+          queries: [
+            {
+              expr: perSecond('restante_consumer_events_ahead_total', { by: 'group', labels: 'group=~"$group"' }),
+              legend: '{{group}}',
+            },
+          ],
+          runbooks: ['RestanteConsumerLate'],
+        }),
+        graph({
           title: 'Time per event',
           description:
             'From the start of an event, or of a batch, to its outcome, retries included; 95 of 100 by group.',
