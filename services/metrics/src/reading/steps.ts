@@ -10,9 +10,12 @@ export interface Bounds {
 
 /** What to look at next of a series of events. */
 export interface Step extends Bounds {
-  /** Whether there are fewer bounds than rows to read, so that the rows between them are better left out. */
+  /** Whether there are so many rows between bounds that these are better looked up one by one. */
   readonly probed: boolean
 }
+
+/** What looking a bound up costs, in rows that are read in order. */
+const PROBE_COST = 2
 
 /** Standard deviations of the number of events by which a step looks further, so that it seldom falls short. */
 const DEVIATIONS = 4
@@ -40,7 +43,7 @@ export function stepOf(
     if (part < 1) break
   }
   const bounds = Math.min(Math.ceil(reach / grid.period), left.last - left.first)
-  const probed = bounds < runs
+  const probed = bounds * PROBE_COST < runs
   if (descending) return { first: left.last - bounds, last: left.last, probed }
   return { first: left.first, last: left.first + bounds, probed }
 }
