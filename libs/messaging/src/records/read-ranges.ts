@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import kafkajs, { type Consumer, type EachBatchPayload } from 'kafkajs'
 import type { Kafka } from '../kafka/kafka.ts'
 import { type ConsumedRecord, toRecord } from '../kafka/record.ts'
 import { boundsOf, type RecordRange } from './read-events.ts'
+import { LONG_READING, withReader } from './reader.ts'
 
 /** Consecutive records of a range. */
 export interface RangeRecords {
@@ -22,7 +22,6 @@ interface ReadRangesOptions {
   readonly stopping: AbortSignal
 }
 
-const FETCH_WAIT_MS = 500
 /** Partitions whose records are handled at the same time. */
 const CONCURRENT = 4
 
@@ -41,21 +40,11 @@ export async function readRanges(kafka: Kafka, ranges: readonly RecordRange[], o
     open.delete(nameOf(range.topic, range.partition))
   }
   if (open.size === 0 || options.stopping.aborted) return
-  const groupId = kafka.physical(`${kafka.clientId}.reader-${randomUUID()}`)
-  const consumer = kafka.consumer({
-    groupId,
-    maxWaitTimeInMs: FETCH_WAIT_MS,
-    minBytes: 1,
-    retry: { retries: 5, initialRetryTime: 100, maxRetryTime: 2_000, restartOnFailure: async () => false },
-  })
-  const reading = new RangeReading(kafka, consumer, open, options)
-  try {
+  await withReader(kafka, LONG_READING, async (consumer) => {
+    const reading = new RangeReading(kafka, consumer, open, options)
     await Promise.race([reading.ended, reading.start()])
     await reading.ended
-  } finally {
-    await consumer.disconnect().catch(() => {})
-    await kafka.administrate((admin) => admin.deleteGroups([groupId])).catch(() => {})
-  }
+  })
 }
 
 /** Those of the ranges whose partitions hold no records any more. */

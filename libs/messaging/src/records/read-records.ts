@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto'
 import { within } from '@restante/service/concurrency'
 import { UpstreamError } from '@restante/service/errors'
 import type { Consumer, EachBatchPayload } from 'kafkajs'
 import type { Kafka } from '../kafka/kafka.ts'
 import type { RecordPosition } from '../kafka/position.ts'
 import { type ConsumedRecord, toRecord } from '../kafka/record.ts'
+import { withReader } from './reader.ts'
 
 /** When a reading ends before the end of its range; whatever is reached first. */
 export interface ReadLimits {
@@ -24,8 +24,7 @@ const FETCH_WAIT_MS = 100
 
 /**
  * Reads one partition from a position to an offset, without a consumer group's committed offsets: nothing that other
- * consumers do is affected. It is for readings on request: each joins a group of its own for its duration, whose name
- * begins with that of the service, as those of its consumers do: it needs no further rights at the brokers.
+ * consumers do is affected. It is for readings on request: each joins a group of its own for its duration.
  * @param until the offset to stop before; it must not be above the end of the partition.
  * @throws UpstreamError when Kafka has not answered in time and nothing was read.
  */
@@ -36,16 +35,11 @@ export async function readRecords(
   limits: ReadLimits,
 ): Promise<ReadRecords> {
   if (from.offset >= until) return { records: [], next: from.offset }
-  const groupId = kafka.physical(`${kafka.clientId}.reader-${randomUUID()}`)
-  const consumer = kafka.consumer({ groupId, maxWaitTimeInMs: FETCH_WAIT_MS, minBytes: 1 })
   const reading = new Reading(from, until, limits)
-  try {
+  await withReader(kafka, { maxWaitTimeInMs: FETCH_WAIT_MS }, async (consumer) => {
     const ended = Promise.race([reading.ended, follow(kafka, consumer, reading)])
     await within(limits.ms, ended, () => {})
-  } finally {
-    await consumer.disconnect().catch(() => {})
-    await kafka.administrate((admin) => admin.deleteGroups([groupId])).catch(() => {})
-  }
+  })
   if (reading.next === from.offset)
     throw new UpstreamError(`Kafka did not return ${from.topic}/${from.partition} in time`)
   return { records: reading.records, next: reading.next }

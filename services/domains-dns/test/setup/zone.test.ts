@@ -3,7 +3,7 @@ import { Resolvers } from '../../src/dns/resolvers.ts'
 import { findZoneApex } from '../../src/setup/discovery/zone.ts'
 import { newName } from '../support/fixture.ts'
 
-/** Well above the time of the search, and below that of sixty questions that nobody answers. */
+/** A search that asked about each of the sixty labels, and got no answers, would take longer. */
 const LONGEST_MS = 60_000
 
 describe('the search for the zone of a name', () => {

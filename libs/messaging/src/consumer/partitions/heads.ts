@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { TopicDefinition } from '@restante/contracts/events'
 import { Semaphore, within } from '@restante/service/concurrency'
 import type { Batch, Consumer as KafkaConsumer } from 'kafkajs'
@@ -7,6 +6,7 @@ import { type ConsumedRecord, toRecord } from '../../kafka/record.ts'
 import { type PausablePartition, RevokedError } from '../../processing/attempts.ts'
 import type { BatchProcessor } from '../../processing/batch-processor.ts'
 import type { Processor } from '../../processing/processor.ts'
+import { LONG_READING, withReader } from '../../records/reader.ts'
 import type { Assignment } from './assignment.ts'
 import { LATE_MS, Partition } from './partition.ts'
 
@@ -32,7 +32,6 @@ const LOOK_EVERY_MS = 500
 const IN_TIME_MS = 1_000
 /** Between a session with the brokers that failed and the next one. */
 const RESTART_MS = 5_000
-const FETCH_WAIT_MS = 500
 /** Batches that are handled at the same time, beside those of the group's consumer. */
 const SLOTS = 2
 const LIMITS = { records: 500, bytes: 4 * 1024 * 1024 }
@@ -115,31 +114,24 @@ export class Heads {
     await head.partition.drain()
   }
 
-  /** One session with the brokers, as the only member of a group of its own, which is deleted at the end. */
+  /** One session with the brokers. */
   async #run(): Promise<void> {
     const { kafka, group } = this.#options
-    const groupId = kafka.physical(`${kafka.clientId}.reader-${randomUUID()}`)
-    const client = kafka.consumer({
-      groupId,
-      maxWaitTimeInMs: FETCH_WAIT_MS,
-      minBytes: 1,
-      retry: { retries: 5, initialRetryTime: 100, maxRetryTime: 2_000, restartOnFailure: async () => false },
-    })
     const ending = new AbortController()
     this.#ending = ending
-    try {
-      const ended = this.#follow(client, ending.signal)
-      const opened = this.#open(client, ending.signal).then(() => ended)
-      opened.catch(() => {}) // It may reject after the race below was won by the end.
-      await Promise.race([opened, ended])
-    } catch (err) {
-      this.#restartAt = Date.now() + RESTART_MS
-      kafka.log.warn({ group, err }, 'reading ahead was interrupted')
-    }
-    ending.abort()
-    this.#joined = undefined
-    await client.disconnect().catch(() => {})
-    await kafka.administrate((admin) => admin.deleteGroups([groupId])).catch(() => {})
+    await withReader(kafka, LONG_READING, async (client) => {
+      try {
+        const ended = this.#follow(client, ending.signal)
+        const opened = this.#open(client, ending.signal).then(() => ended)
+        opened.catch(() => {}) // It may reject after the race below was won by the end.
+        await Promise.race([opened, ended])
+      } catch (err) {
+        this.#restartAt = Date.now() + RESTART_MS
+        kafka.log.warn({ group, err }, 'reading ahead was interrupted')
+      }
+      ending.abort()
+      this.#joined = undefined
+    })
     this.#ending = undefined
   }
 
@@ -148,7 +140,7 @@ export class Heads {
     return new Promise((resolve, reject) => {
       ending.addEventListener('abort', () => resolve(), { once: true })
       client.on(client.events.CRASH, ({ payload }) => reject(payload.error))
-      // Again after each join: a new generation would begin at the beginning of the topics.
+      // Again after each join: a new generation would begin at the end of the topics.
       client.on(client.events.GROUP_JOIN, ({ payload }) => {
         if (ending.aborted) return
         this.#joined = client
