@@ -135,7 +135,8 @@ export const kafka = dashboard({
         }),
         graph({
           title: 'Events ahead of a backlog',
-          description: 'Fresh events that did not wait for older ones of their partition; among those that are handled.',
+          description:
+            'Fresh events that did not wait for older ones of their partition; among those that are handled.',
           unit: 'ops',
           queries: [
             {
