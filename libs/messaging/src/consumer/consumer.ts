@@ -15,18 +15,23 @@ import { ensureDeadLetters } from '../topics/topics.ts'
 import type { CommonOptions, ConsumerOptions } from './options.ts'
 import { Assignment, type AssignmentOptions } from './partitions/assignment.ts'
 import { Heads } from './partitions/heads.ts'
-import type { GiveWay } from './partitions/partition.ts'
+import type { GiveWay } from './partitions/work.ts'
 
 /**
  * How long a fetch waits for new records; arriving records end the wait, so it does not delay them. It is the longest
  * delay before a resumed partition is fetched again, and the poll interval of an idle consumer.
  */
 const FETCH_WAIT_MS = 500
+/** A fetch that gathers ends with so many bytes. */
+const GATHERED_BYTES = 256 * 1024
 /** A consumer whose loop has not turned for this long is not alive, whatever the state of its connections. */
 const STALLED_MS = 30_000
 const SESSION_TIMEOUT_MS = 10_000
 /** Waits between a session that failed and the next one. */
 const RESTART = { firstMs: 200, longestMs: 2_000 }
+const EVENTS_AT_ONCE = 8
+/** What is fetched while two batches are in progress shares the next one, so that batches grow with the load. */
+const BATCHES_AT_ONCE = 2
 const IN_FLIGHT_BYTES = 16 * 1024 * 1024
 
 /** One session with the group, from joining until it ends or fails. */
@@ -43,9 +48,9 @@ interface Session {
  *
  * How records flow:
  * 1. The kafkajs loop fetches a batch and hands it to the `Assignment`, which distributes it to `Partition`s.
- * 2. A `Partition` puts each record into the queue of its key and pauses fetching when it holds too much.
- * 3. Queues are worked on concurrently, bounded by a `Semaphore`; a `Processor` runs the handler and its mark in one
- * transaction, and `tryWork` retries or dead-letters what fails.
+ * 2. A `Partition` holds the records until they are finished, and pauses fetching when it holds too much.
+ * 3. `Work` has a queue for each key or partition, and takes batches from them, bounded by a `Semaphore`; a `Processor` runs the
+ * handler and its mark in one transaction, and `tryWork` retries or dead-letters what fails.
  * 4. The lowest unfinished offset of each partition is committed, shortly after it has moved.
  * 5. On a rebalance the assignment drains, so that work in progress ends under its old owner.
  */
@@ -81,7 +86,7 @@ export class Consumer<T extends TopicDefinition> implements Component {
     this.#options = options
     this.#kafka = kafka
     this.#log = kafka.log
-    this.#slots = new Semaphore(options.concurrency ?? 8)
+    this.#slots = new Semaphore(options.concurrency ?? ('batch' in options ? BATCHES_AT_ONCE : EVENTS_AT_ONCE))
     this.#deadLetters = new DeadLetters({ kafka, group: this.group })
     this.#reporter = new Reporter({ group: this.group, log: this.#log })
     const shared = {
@@ -192,8 +197,7 @@ export class Consumer<T extends TopicDefinition> implements Component {
       sessionTimeout: this.#options.sessionTimeoutMs ?? SESSION_TIMEOUT_MS,
       rebalanceTimeout: 60_000,
       heartbeatInterval: this.#options.heartbeatMs ?? 2_000,
-      minBytes: 1,
-      maxWaitTimeInMs: FETCH_WAIT_MS,
+      ...fetchingOf(this.#options.gatherMs ?? 0),
       retry: { retries: 5, initialRetryTime: 100, maxRetryTime: 2_000, restartOnFailure: async () => false },
       // As a new member it would have to wait until the group has timed out its previous membership.
       ...(this.#memberId !== undefined && { memberId: this.#memberId }),
@@ -276,4 +280,10 @@ export class Consumer<T extends TopicDefinition> implements Component {
   #tick(): void {
     this.#tickedAt = Date.now()
   }
+}
+
+function fetchingOf(gatherMs: number) {
+  return gatherMs > 0
+    ? { minBytes: GATHERED_BYTES, maxWaitTimeInMs: gatherMs }
+    : { minBytes: 1, maxWaitTimeInMs: FETCH_WAIT_MS }
 }

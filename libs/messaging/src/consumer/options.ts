@@ -4,15 +4,20 @@ import type { Transactional } from '@restante/service/database'
 import type { Kafka } from '../kafka/kafka.ts'
 import type { Policy } from '../processing/attempts.ts'
 import type { BatchHandler, Handlers, PreparedBatchHandler } from '../processing/handlers.ts'
-import type { GiveWay } from './partitions/partition.ts'
+import type { GiveWay } from './partitions/work.ts'
 
 /** What consumers of one topic and of several have in common. */
 export interface CommonOptions {
   readonly kafka: Kafka
   readonly db: Transactional
   readonly service: ServiceName
-  /** Per-key queues that are worked on concurrently, each with at most one transaction. Default 8. */
+  /** Transactions at once: of one event of a key each, default 8, or of one batch each, default 2. */
   readonly concurrency?: number
+  /**
+   * How long a fetch waits for more records when there are few, for a consumer that nobody waits for: many events then share
+   * a fetch and a transaction. Default 0: the first record ends it.
+   */
+  readonly gatherMs?: number
   /** How often an event that fails deterministically is tried before it is dead-lettered. Default 5. */
   readonly attempts?: number
   /** Records that a partition holds before it is paused. Default 1,000; never more than 16 MB of values. */

@@ -4,15 +4,15 @@ import type { Logger } from '@restante/service/telemetry'
 import { InvalidRecordError } from '../kafka/envelope.ts'
 import { retried } from '../kafka/telemetry.ts'
 
-/** The partition was revoked, or the consumer is stopping, before the work was done: the next owner does it. */
+/** The partitions were revoked, or the consumer is stopping, before the work was done: the next owner does it. */
 export class RevokedError extends Error {
   override readonly name = 'RevokedError'
 }
 
-/** Where work runs: a partition that can be paused while the infrastructure is down, until it is revoked. */
-export interface PausablePartition {
+/** Where the records of some work are from: partitions that can be paused while the infrastructure is down, until they are revoked. */
+export interface PausablePartitions {
   readonly signal: AbortSignal
-  /** Pauses fetching from the partition until the returned function is called. */
+  /** Pauses fetching from them until the returned function is called. */
   pause(): () => void
 }
 
@@ -34,29 +34,29 @@ export type Tried<T> =
 /**
  * Runs work until it succeeds or has failed permanently. Infrastructure failures are retried without limit. An invalid
  * record fails permanently at once; any other failure is permanent after the attempts of the policy.
- * @throws RevokedError when the partition is revoked first.
+ * @throws RevokedError when the partitions are revoked first.
  */
 export async function tryWork<T>(
   policy: Policy,
-  partition: PausablePartition,
+  partitions: PausablePartitions,
   work: () => Promise<T>,
 ): Promise<Tried<T>> {
   let failures = 0
   for (let attempt = 1; ; attempt++) {
-    if (partition.signal.aborted) throw new RevokedError('revoked')
+    if (partitions.signal.aborted) throw new RevokedError('revoked')
     try {
       return { done: true, value: await work(), attempt }
     } catch (error) {
       if (isInfrastructureError(error)) {
         retried.inc({ group: policy.group, class: 'infrastructure' })
         logRetry(policy, attempt - failures, error)
-        await pausePartition(partition, jitteredBackoff(attempt - failures, policy.infrastructure))
+        await pauseFetching(partitions, jitteredBackoff(attempt - failures, policy.infrastructure))
         continue
       }
       failures++
       if (error instanceof InvalidRecordError || failures >= policy.attempts) return { done: false, error, attempt }
       retried.inc({ group: policy.group, class: 'deterministic' })
-      await pause(jitteredBackoff(failures, policy.deterministic), partition.signal)
+      await pause(jitteredBackoff(failures, policy.deterministic), partitions.signal)
     }
   }
 }
@@ -73,8 +73,8 @@ function logRetry({ group, log }: Policy, times: number, error: unknown): void {
   )
 }
 
-async function pausePartition(partition: PausablePartition, ms: number): Promise<void> {
-  const release = partition.pause()
-  await pause(ms, partition.signal)
+async function pauseFetching(partitions: PausablePartitions, ms: number): Promise<void> {
+  const release = partitions.pause()
+  await pause(ms, partitions.signal)
   release()
 }

@@ -1,6 +1,6 @@
 import { type RecordedEvent, readEnvelope } from '../kafka/envelope.ts'
 import type { ConsumedRecord } from '../kafka/record.ts'
-import { type PausablePartition, RevokedError, tryWork } from './attempts.ts'
+import { type PausablePartitions, RevokedError, tryWork } from './attempts.ts'
 import { isForGroup, type ProcessorOptions } from './event-processor.ts'
 import type { BatchHandler, PreparedBatchHandler } from './handlers.ts'
 import { markEvents } from './marks.ts'
@@ -9,7 +9,7 @@ import type { Report } from './report.ts'
 
 const BATCH_SIZE = 200
 
-/** Handles the events of a partition in batches: all effects and all marks of a batch in one transaction. */
+/** Handles events in batches: all effects and all marks of a batch in one transaction. */
 export class BatchProcessor implements Processor {
   readonly queuePerKey = false
   readonly batchSize: number
@@ -29,34 +29,34 @@ export class BatchProcessor implements Processor {
     return isForGroup(record, this.#options.policy.group) && (type === undefined || this.#types.has(type))
   }
 
-  async process(records: readonly ConsumedRecord[], partition: PausablePartition): Promise<void> {
-    if (records.length > 1 && (await this.#together(records, partition))) return
-    for (const record of records) await this.#options.reporter.one(record, () => this.#alone(record, partition))
+  async process(records: readonly ConsumedRecord[], partitions: PausablePartitions): Promise<void> {
+    if (records.length > 1 && (await this.#together(records, partitions))) return
+    for (const record of records) await this.#options.reporter.one(record, () => this.#alone(record, partitions))
   }
 
   /**
    * The same for records that overtake older ones: each has one attempt, and what fails is left without a mark to the
    * group's consumer, which comes there later.
    */
-  async processAhead(records: readonly ConsumedRecord[], partition: PausablePartition): Promise<void> {
-    if ((await this.#together(records, partition)) || records.length === 1) return
-    for (const record of records) await this.#together([record], partition)
+  async processAhead(records: readonly ConsumedRecord[], partitions: PausablePartitions): Promise<void> {
+    if ((await this.#together(records, partitions)) || records.length === 1) return
+    for (const record of records) await this.#together([record], partitions)
   }
 
   /** @returns false when the batch as a whole fails permanently, so that the event which causes it must be found. */
-  #together(records: readonly ConsumedRecord[], partition: PausablePartition): Promise<boolean> {
+  #together(records: readonly ConsumedRecord[], partitions: PausablePartitions): Promise<boolean> {
     const policy = { ...this.#options.policy, attempts: 1 }
     return this.#options.reporter.many(records, async () => {
-      const tried = await tryWork(policy, partition, () => this.#perform(records))
+      const tried = await tryWork(policy, partitions, () => this.#perform(records))
       return tried.done ? { handled: tried.value, attempt: tried.attempt } : undefined
     })
   }
 
-  async #alone(record: ConsumedRecord, partition: PausablePartition): Promise<Report> {
+  async #alone(record: ConsumedRecord, partitions: PausablePartitions): Promise<Report> {
     const { policy, deadLetters } = this.#options
-    const tried = await tryWork(policy, partition, () => this.#perform([record]))
+    const tried = await tryWork(policy, partitions, () => this.#perform([record]))
     if (tried.done) return { outcome: tried.value === 1 ? 'handled' : 'duplicate', attempt: tried.attempt }
-    const written = await deadLetters.write(record, tried.error, partition.signal)
+    const written = await deadLetters.write(record, tried.error, partitions.signal)
     if (written === undefined) throw new RevokedError('revoked')
     return { outcome: 'dead_letter', attempt: tried.attempt, error: tried.error }
   }

@@ -3,7 +3,7 @@ import type { Transactional, Tx } from '@restante/service/database'
 import { type DeadLetters, REPLAY_HEADER } from '../dead-letters/dead-letters.ts'
 import { decodeEvent, InvalidRecordError, readEnvelope } from '../kafka/envelope.ts'
 import type { ConsumedRecord } from '../kafka/record.ts'
-import { type PausablePartition, type Policy, RevokedError, tryWork } from './attempts.ts'
+import { type PausablePartitions, type Policy, RevokedError, tryWork } from './attempts.ts'
 import type { AnyHandler } from './handlers.ts'
 import { IS_MARKED, MARK } from './marks.ts'
 import type { Processor } from './processor.ts'
@@ -44,15 +44,15 @@ export class EventProcessor implements Processor {
     return isForGroup(record, this.#options.policy.group) && (type === undefined || this.#handlers.has(type))
   }
 
-  async process(records: readonly ConsumedRecord[], partition: PausablePartition): Promise<void> {
-    for (const record of records) await this.#options.reporter.one(record, () => this.#handle(record, partition))
+  async process(records: readonly ConsumedRecord[], partitions: PausablePartitions): Promise<void> {
+    for (const record of records) await this.#options.reporter.one(record, () => this.#handle(record, partitions))
   }
 
-  async #handle(record: ConsumedRecord, partition: PausablePartition): Promise<Report> {
+  async #handle(record: ConsumedRecord, partitions: PausablePartitions): Promise<Report> {
     const { policy, deadLetters } = this.#options
-    const tried = await tryWork(policy, partition, () => this.#perform(record))
+    const tried = await tryWork(policy, partitions, () => this.#perform(record))
     if (tried.done) return { outcome: tried.value, attempt: tried.attempt }
-    const written = await deadLetters.write(record, tried.error, partition.signal)
+    const written = await deadLetters.write(record, tried.error, partitions.signal)
     if (written === undefined) throw new RevokedError('revoked')
     return { outcome: 'dead_letter', attempt: tried.attempt, error: tried.error }
   }

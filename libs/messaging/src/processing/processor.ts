@@ -1,9 +1,9 @@
 import type { ConsumedRecord } from '../kafka/record.ts'
-import type { PausablePartition } from './attempts.ts'
+import type { PausablePartitions } from './attempts.ts'
 
 /** What a consumer does with the records of its queues. */
 export interface Processor {
-  /** Most records of one queue that are processed together. */
+  /** Most records that are processed together. */
   readonly batchSize: number
   /** Whether each key has its own queue; otherwise a partition has one queue. */
   readonly queuePerKey: boolean
@@ -11,7 +11,7 @@ export interface Processor {
   accepts(record: ConsumedRecord): boolean
   /**
    * Resolves when every record's effect is committed, or the record is stored in the dead letters.
-   * @throws RevokedError when the partition is revoked first.
+   * @throws RevokedError when their partitions are revoked first.
    */
-  process(records: readonly ConsumedRecord[], partition: PausablePartition): Promise<void>
+  process(records: readonly ConsumedRecord[], partitions: PausablePartitions): Promise<void>
 }

@@ -1,6 +1,7 @@
 import { type Link, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import type { Logger } from '@restante/service/telemetry'
 import { traceLinks } from '../kafka/envelope.ts'
+import { formatPosition } from '../kafka/position.ts'
 import type { ConsumedRecord } from '../kafka/record.ts'
 import { handled, handlingSeconds, overtook } from '../kafka/telemetry.ts'
 
@@ -72,11 +73,10 @@ export class Reporter {
   many(records: readonly ConsumedRecord[], handle: () => Promise<BatchReport | undefined>): Promise<boolean> {
     const startedAt = performance.now()
     const links = records.flatMap((record) => traceLinks(record.headers))
-    const topic = records[0]?.topic ?? ''
+    const topic = [...new Set(records.map((record) => record.topic))].join(',')
     return this.#traced(topic, links, { 'messaging.batch.message_count': records.length }, async () => {
       const report = await handle()
       if (!report) return false
-      const [first] = records
       const ms = performance.now() - startedAt
       const duplicates = records.length - report.handled
       handled.inc({ group: this.#group, outcome: 'handled' }, report.handled)
@@ -89,10 +89,9 @@ export class Reporter {
           topic,
           events: records.length,
           duplicates,
-          partition: first?.partition,
-          offset: first?.offset,
+          from: positions(records),
           ms: Math.round(ms * 10) / 10,
-          lagMs: Date.now() - (first?.timestamp ?? Date.now()),
+          lagMs: Date.now() - Math.min(...records.map(({ timestamp }) => timestamp)),
         },
       )
       return true
@@ -132,6 +131,16 @@ export class Reporter {
       }
     })
   }
+}
+
+/** Where the first record of each partition is. */
+function positions(records: readonly ConsumedRecord[]): string[] {
+  const first = new Map<string, string>()
+  for (const record of records) {
+    const partition = `${record.topic}/${record.partition}`
+    if (!first.has(partition)) first.set(partition, formatPosition(record))
+  }
+  return [...first.values()]
 }
 
 /**

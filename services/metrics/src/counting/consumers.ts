@@ -24,6 +24,8 @@ export const FACT_TOPICS = [
 
 /** Most events in one transaction. */
 const TOGETHER = 500
+/** Figures may be so much behind. */
+const GATHER_MS = 250
 const BATCH: BatchHandler = {
   types: CHANGING_TYPES,
   batchSize: TOGETHER,
@@ -38,6 +40,7 @@ export function factsConsumer({ kafka, db }: CountingOptions): Consumer<TopicDef
     service: 'metrics',
     topics: FACT_TOPICS.filter((topic) => topic !== topics['mail.deliveries']),
     name: 'facts',
+    gatherMs: GATHER_MS,
     batch: BATCH,
   })
 }
@@ -52,6 +55,7 @@ export function deliveriesConsumer({ kafka, db }: CountingOptions): Consumer<Top
     db,
     service: 'metrics',
     topic: topics['mail.deliveries'],
+    gatherMs: GATHER_MS,
     batch: BATCH,
   })
 }

@@ -2,9 +2,12 @@ import { within } from '@restante/service/concurrency'
 import type { Logger } from '@restante/service/telemetry'
 import type { EachBatchPayload } from 'kafkajs'
 import { toRecord } from '../../kafka/record.ts'
-import { Partition, type PartitionOptions } from './partition.ts'
+import { type Limits, Partition } from './partition.ts'
+import { Work, type WorkOptions } from './work.ts'
 
-export interface AssignmentOptions extends Omit<PartitionOptions, 'setPaused' | 'onProgress'> {
+export interface AssignmentOptions extends WorkOptions {
+  /** Of each partition. */
+  readonly limits: Limits
   readonly setPaused: (topic: string, partition: number, paused: boolean) => void
   /** Name of a topic without the installation's prefix. */
   readonly nameOf: (topic: string) => string
@@ -34,6 +37,7 @@ interface Owned {
  */
 export class Assignment {
   readonly #options: AssignmentOptions
+  readonly #work: Work
   readonly #owned = new Map<string, Owned>()
   #state: 'active' | 'draining' | 'over' = 'active'
   #commit: Commit | undefined
@@ -43,6 +47,7 @@ export class Assignment {
 
   constructor(options: AssignmentOptions) {
     this.#options = options
+    this.#work = new Work(options)
   }
 
   get pausedPartitions(): number {
@@ -103,14 +108,13 @@ export class Assignment {
     const wasActive = this.#state === 'active'
     this.#state = 'over'
     clearTimeout(this.#timer)
-    if (wasActive) for (const { partition } of this.#owned.values()) void partition.drain()
+    if (wasActive) void this.#work.end()
   }
 
   async #drain(ms: number): Promise<void> {
     if (this.#state !== 'active') return
     this.#state = 'draining'
-    const drains = [...this.#owned.values()].map(({ partition }) => partition.drain())
-    const drained = Promise.all(drains).then(() => true)
+    const drained = this.#work.end().then(() => true)
     const complete = await within(ms, drained, () => false)
     if (!complete) this.#options.log.warn({ ms }, 'work was not finished in time when partitions were revoked')
     clearTimeout(this.#timer)
@@ -124,7 +128,9 @@ export class Assignment {
     const existing = this.#owned.get(name)
     if (existing) return existing.partition
     const partition = new Partition({
-      ...this.#options,
+      name,
+      work: this.#work,
+      limits: this.#options.limits,
       setPaused: (paused) => this.#options.setPaused(topic, id, paused),
       onProgress: () => this.#commitSoon(),
     })

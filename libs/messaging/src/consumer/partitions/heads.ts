@@ -3,12 +3,13 @@ import { Semaphore, within } from '@restante/service/concurrency'
 import type { Batch, Consumer as KafkaConsumer } from 'kafkajs'
 import type { Kafka } from '../../kafka/kafka.ts'
 import { type ConsumedRecord, toRecord } from '../../kafka/record.ts'
-import { type PausablePartition, RevokedError } from '../../processing/attempts.ts'
+import { type PausablePartitions, RevokedError } from '../../processing/attempts.ts'
 import type { BatchProcessor } from '../../processing/batch-processor.ts'
 import type { Processor } from '../../processing/processor.ts'
 import { LONG_READING, withReader } from '../../records/reader.ts'
 import type { Assignment } from './assignment.ts'
-import { LATE_MS, Partition } from './partition.ts'
+import { Partition } from './partition.ts'
+import { LATE_MS, Work } from './work.ts'
 
 export interface HeadsOptions {
   readonly kafka: Kafka
@@ -24,6 +25,7 @@ interface Head {
   readonly topic: string
   readonly id: number
   readonly begin: number
+  readonly work: Work
   readonly partition: Partition
 }
 
@@ -91,19 +93,24 @@ export class Heads {
   }
 
   #enter(topic: string, id: number, begin: number): void {
-    const partition = new Partition({
+    const name = nameOf(topic, id)
+    const work = new Work({
       processor: this.#processor,
-      limits: LIMITS,
       slots: this.#slots,
-      setPaused: (paused) => this.#setPaused(head, paused),
-      onProgress: () => {},
       onDefect: (err) => {
         this.#options.kafka.log.error({ group: this.#options.group, err }, 'unexpected error in reading ahead')
         void this.#leave(head)
       },
     })
-    const head = { topic, id, begin, partition }
-    this.#heads.set(nameOf(topic, id), head)
+    const partition = new Partition({
+      name,
+      work,
+      limits: LIMITS,
+      setPaused: (paused) => this.#setPaused(head, paused),
+      onProgress: () => {},
+    })
+    const head = { topic, id, begin, work, partition }
+    this.#heads.set(name, head)
     this.#options.kafka.log.info({ group: this.#options.group, topic, partition: id, begin }, 'reading ahead')
     if (this.#joined) this.#seek(this.#joined, head)
   }
@@ -111,7 +118,7 @@ export class Heads {
   async #leave(head: Head): Promise<void> {
     this.#setPaused(head, true)
     this.#heads.delete(nameOf(head.topic, head.id))
-    await head.partition.drain()
+    await head.work.end()
   }
 
   /** One session with the brokers. */
@@ -205,12 +212,12 @@ function firstAttempts(processor: BatchProcessor): Processor {
     batchSize: processor.batchSize,
     queuePerKey: processor.queuePerKey,
     accepts: (record) => processor.accepts(record),
-    process: async (records: readonly ConsumedRecord[], partition: PausablePartition) => {
-      const signal = AbortSignal.any([partition.signal, AbortSignal.timeout(LONGEST_MS)])
+    process: async (records: readonly ConsumedRecord[], partitions: PausablePartitions) => {
+      const signal = AbortSignal.any([partitions.signal, AbortSignal.timeout(LONGEST_MS)])
       try {
-        await processor.processAhead(records, { signal, pause: () => partition.pause() })
+        await processor.processAhead(records, { signal, pause: () => partitions.pause() })
       } catch (error) {
-        if (!(error instanceof RevokedError) || partition.signal.aborted) throw error
+        if (!(error instanceof RevokedError) || partitions.signal.aborted) throw error
       }
     },
   }

@@ -1,7 +1,5 @@
-import type { Semaphore } from '@restante/service/concurrency'
 import type { ConsumedRecord } from '../../kafka/record.ts'
-import { type PausablePartition, RevokedError } from '../../processing/attempts.ts'
-import type { Processor } from '../../processing/processor.ts'
+import type { Holder, Work } from './work.ts'
 
 export interface Limits {
   /** Records that a partition holds, waiting or in progress, before fetching is paused. */
@@ -11,38 +9,25 @@ export interface Limits {
 }
 
 export interface PartitionOptions {
-  readonly processor: Processor
+  /** Topic and number, unique within the work. */
+  readonly name: string
+  readonly work: Work
   readonly limits: Limits
-  /** Bounds the queues that are worked on concurrently, over all partitions of the consumer. */
-  readonly slots: Semaphore
   /** Pauses or resumes fetching. */
   readonly setPaused: (paused: boolean) => void
   /** The lowest unfinished offset may have moved. */
   readonly onProgress: () => void
-  readonly onDefect: (error: unknown) => void
-  readonly giveWay?: GiveWay | undefined
 }
 
 /**
- * Called before late records are handled. Resolves when they may be, at once when the signal aborts; what it returns is called
- * when they have been handled.
+ * What this consumer holds of one partition while it owns it: the records that are not finished. The lowest unfinished offset is
+ * the only one that is committed.
  */
-export type GiveWay = (signal: AbortSignal) => Promise<() => void>
-
-/** Records that were written longer ago are late. */
-export const LATE_MS = 5_000
-
-/**
- * The work of one partition while this consumer owns it. Records wait in one queue per key, so that a slow key delays
- * no other and the order within a key is kept. The lowest unfinished offset is the only one that is committed.
- */
-export class Partition implements PausablePartition {
+export class Partition implements Holder {
+  readonly name: string
   readonly #options: PartitionOptions
-  readonly #revocation = new AbortController()
   /** In offset order, because records arrive in that order. */
   readonly #unfinished = new Map<number, ConsumedRecord>()
-  readonly #queues = new Map<string, ConsumedRecord[]>()
-  readonly #working = new Set<Promise<void>>()
   #bytes = 0
   #next: number | undefined
   /** Offset after the last record of the topic, as of the last fetch. */
@@ -51,11 +36,9 @@ export class Partition implements PausablePartition {
   #paused = false
 
   constructor(options: PartitionOptions) {
+    this.name = options.name
     this.#options = options
-  }
-
-  get signal(): AbortSignal {
-    return this.#revocation.signal
+    options.work.signal.addEventListener('abort', () => this.#regulate(), { once: true })
   }
 
   get paused(): boolean {
@@ -96,16 +79,16 @@ export class Partition implements PausablePartition {
    * one of the topic's partition.
    */
   take(records: readonly ConsumedRecord[], to: { last: number; end: number }, skipped: () => void): void {
-    if (this.signal.aborted) return
-    const { processor } = this.#options
+    const { work } = this.#options
+    if (work.signal.aborted) return
     for (const record of records) {
-      if (!processor.accepts(record)) {
+      if (!work.accepts(record)) {
         skipped()
         continue
       }
       this.#unfinished.set(record.offset, record)
       this.#bytes += size(record)
-      this.#enqueue(record)
+      work.add(record, this)
     }
     this.#next = to.last + 1
     this.#end = to.end
@@ -122,63 +105,7 @@ export class Partition implements PausablePartition {
     }
   }
 
-  /** Starts nothing more and waits for work in progress. Work that has not begun is left to the next owner. */
-  async drain(): Promise<void> {
-    this.#revocation.abort()
-    this.#queues.clear()
-    this.#regulate()
-    await Promise.all(this.#working)
-  }
-
-  #enqueue(record: ConsumedRecord): void {
-    const name = this.#queueNameOf(record)
-    const queue = this.#queues.get(name)
-    if (queue) {
-      queue.push(record)
-      return
-    }
-    const fresh = [record]
-    this.#queues.set(name, fresh)
-    const working = this.#work(name, fresh).catch(this.#options.onDefect)
-    this.#working.add(working)
-    working.finally(() => this.#working.delete(working))
-  }
-
-  #queueNameOf(record: ConsumedRecord): string {
-    if (!this.#options.processor.queuePerKey) return ''
-    return record.key === null ? `offset ${record.offset}` : `key ${record.key.toString('latin1')}`
-  }
-
-  async #work(name: string, queue: ConsumedRecord[]): Promise<void> {
-    const { processor, slots } = this.#options
-    while (queue.length > 0) {
-      const pass = await this.#giveWay(queue)
-      const free = await slots.take()
-      try {
-        if (this.signal.aborted) return
-        const records = queue.slice(0, processor.batchSize)
-        await processor.process(records, this)
-        queue.splice(0, records.length)
-        this.#finish(records)
-      } catch (error) {
-        if (error instanceof RevokedError) return
-        throw error
-      } finally {
-        free()
-        pass()
-      }
-    }
-    if (this.#queues.get(name) === queue) this.#queues.delete(name)
-  }
-
-  /** Before a slot is taken: others need it meanwhile. */
-  async #giveWay([first]: readonly ConsumedRecord[]): Promise<() => void> {
-    const { giveWay } = this.#options
-    const isLate = first !== undefined && Date.now() - first.timestamp > LATE_MS
-    return giveWay && isLate && !this.signal.aborted ? giveWay(this.signal) : () => {}
-  }
-
-  #finish(records: readonly ConsumedRecord[]): void {
+  finish(records: readonly ConsumedRecord[]): void {
     for (const record of records) {
       this.#unfinished.delete(record.offset)
       this.#bytes -= size(record)
@@ -192,7 +119,7 @@ export class Partition implements PausablePartition {
     const { records, bytes } = this.#options.limits
     const factor = this.#paused ? 0.5 : 1
     const full = this.#unfinished.size >= records * factor || this.#bytes >= bytes * factor
-    const paused = !this.signal.aborted && (full || this.#pauses > 0)
+    const paused = !this.#options.work.signal.aborted && (full || this.#pauses > 0)
     if (paused === this.#paused) return
     this.#paused = paused
     this.#options.setPaused(paused)

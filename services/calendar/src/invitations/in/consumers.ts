@@ -1,9 +1,9 @@
-import { topics } from '@restante/contracts/events'
+import { type EventOf, type Topic, topics } from '@restante/contracts/events'
 import type { Attachment } from '@restante/contracts/resources'
 import { CALENDAR_FILE_TYPES, restrictedAmong } from '@restante/contracts/vocabulary'
 import type { Schedule } from '@restante/jobs'
-import { Consumer, type Kafka } from '@restante/messaging'
-import type { Database, Tx } from '@restante/service/database'
+import { Consumer, decodeEvent, type Kafka } from '@restante/messaging'
+import type { Database } from '@restante/service/database'
 import type { CalendarTimers } from '../../timers/kinds.ts'
 
 /** Labels that keep an invitation from the calendar (calendar 15). */
@@ -15,36 +15,44 @@ interface Arrivals {
   readonly timers: Schedule<CalendarTimers>
 }
 
+type MailEvent = EventOf<Topic<'mail.messages'>>
+type Arrival = CalendarTimers['invitation-in']
+
 /**
  * Notes the received mails that may have a calendar file: those that arrive with one, and those that lose a label which kept
  * them out.
  */
 export function arrivalsConsumer({ kafka, db, timers }: Arrivals) {
-  const note = async (tx: Tx, inboxUid: string | undefined, messageId: string) => {
-    if (inboxUid === undefined) return
-    const payload = { inbox_uid: inboxUid, message_id: messageId }
-    await timers.schedule(tx, { kind: 'invitation-in', key: `${inboxUid}:${messageId}`, payload })
-  }
+  const topic = topics['mail.messages']
   return new Consumer({
     kafka,
     db,
     service: 'calendar',
-    topic: topics['mail.messages'],
-    handlers: {
-      'message.received': {
-        effect: async (tx, { payload: { message }, routing }) => {
-          const { attachments = [], labels, message_id } = message
-          if (!attachments.some(isCalendar) || restrictedAmong(labels).length > 0) return
-          await note(tx, routing.inboxUid, message_id)
-        },
-      },
-      'label.removed': {
-        effect: async (tx, { payload: { label, message_id }, routing }) => {
-          if (KEEPING_OUT.includes(label)) await note(tx, routing.inboxUid, message_id)
-        },
+    topic,
+    batch: {
+      types: ['message.received', 'label.removed'],
+      effectMany: async (tx, recorded) => {
+        const arrivals = recorded.flatMap((one) => arrivalOf(decodeEvent(topic, one)))
+        const timerOf = (payload: Arrival) => {
+          const key = `${payload.inbox_uid}:${payload.message_id}`
+          return { kind: 'invitation-in' as const, key, payload }
+        }
+        await timers.scheduleAll(tx, arrivals.map(timerOf))
       },
     },
   })
+}
+
+function arrivalOf({ type, payload, routing }: MailEvent): Arrival[] {
+  if (routing.inboxUid === undefined) return []
+  const inbox = { inbox_uid: routing.inboxUid }
+  if (type === 'message.received') {
+    const { attachments = [], labels, message_id } = payload.message
+    const isArrival = attachments.some(isCalendar) && restrictedAmong(labels).length === 0
+    return isArrival ? [{ ...inbox, message_id }] : []
+  }
+  const isLetIn = type === 'label.removed' && KEEPING_OUT.includes(payload.label)
+  return isLetIn ? [{ ...inbox, message_id: payload.message_id }] : []
 }
 
 export function isKeptOut(labels: readonly string[]): boolean {
