@@ -1,5 +1,7 @@
 import path from 'node:path'
-import { SmtpSession, waitFor } from '@restante/testkit'
+import type { Caller } from '@restante/contracts/access'
+import { operations } from '@restante/contracts/operations'
+import { callerOf, SmtpSession, waitFor } from '@restante/testkit'
 import pg from 'pg'
 import type { Endpoints } from '../../../stack/endpoints.ts'
 import { peerDomain } from '../../../stack/names.ts'
@@ -25,7 +27,10 @@ const SECONDS = 4
 
 interface Request {
   readonly name: string
-  readonly path: string
+  readonly operation: 'messages.list' | 'messages.search' | 'threads.list' | 'threads.search'
+  /** Address of the inbox that is asked for; without it, the whole organization. */
+  readonly inbox?: string
+  readonly query?: string
   readonly goals: { readonly p50?: Goal; readonly p99: Goal }
 }
 
@@ -106,7 +111,10 @@ async function untilIndexed(endpoints: Endpoints): Promise<void> {
 function requestsIn({ largest, others: [small = ''] }: Inboxes): Request[] {
   const [list, filter] = [{ p99: { atMost: 25 } }, { p99: { atMost: 60 } }]
   const search = { p50: { atMost: 15 }, p99: { atMost: 80 } }
-  const inbox = `/v0/inboxes/${encodeURIComponent(largest)}`
+  const messages = { operation: 'messages.list', inbox: largest, goals: filter } as const
+  const threads = { operation: 'threads.list', goals: filter } as const
+  const found = { operation: 'threads.search', goals: search } as const
+  const newest = { operation: 'messages.list', goals: { p99: { atMost: 10 } } } as const
   const day = new Date(Date.now() - 86_400_000).toISOString()
   const filters: Readonly<Record<string, string>> = {
     label: 'labels=unread',
@@ -114,32 +122,40 @@ function requestsIn({ largest, others: [small = ''] }: Inboxes): Request[] {
     after: `after=${day}`,
   }
   return [
-    { name: 'newest 50 of the largest inbox', path: `${inbox}/messages`, goals: { p99: { atMost: 10 } } },
-    {
-      name: 'newest 50 of another inbox',
-      path: `/v0/inboxes/${encodeURIComponent(small)}/messages`,
-      goals: { p99: { atMost: 10 } },
-    },
-    { name: 'newest 50 threads of the organization', path: '/v0/threads', goals: list },
+    { ...newest, name: 'newest 50 of the largest inbox', inbox: largest },
+    { ...newest, name: 'newest 50 of another inbox', inbox: small },
+    { ...threads, name: 'newest 50 threads of the organization', goals: list },
     ...Object.entries(filters).flatMap(([name, query]) => [
-      { name: `messages by ${name}`, path: `${inbox}/messages?${query}`, goals: filter },
-      { name: `threads by ${name}`, path: `/v0/threads?${query}`, goals: filter },
+      { ...messages, name: `messages by ${name}`, query },
+      { ...threads, name: `threads by ${name}`, query },
     ]),
-    { name: 'messages by sender', path: `${inbox}/messages?from=sender`, goals: filter },
-    { name: 'messages by recipient', path: `${inbox}/messages?to=restante`, goals: filter },
-    { name: 'messages by subject', path: `${inbox}/messages?subject=bafa`, goals: filter },
-    { name: 'threads by sender', path: '/v0/threads?senders=sender', goals: filter },
-    { name: 'threads by recipient', path: '/v0/threads?recipients=restante', goals: filter },
-    { name: 'threads by subject', path: '/v0/threads?subject=bafa', goals: filter },
+    { ...messages, name: 'messages by sender', query: 'from=sender' },
+    { ...messages, name: 'messages by recipient', query: 'to=restante' },
+    { ...messages, name: 'messages by subject', query: 'subject=bafa' },
+    { ...threads, name: 'threads by sender', query: 'senders=sender' },
+    { ...threads, name: 'threads by recipient', query: 'recipients=restante' },
+    { ...threads, name: 'threads by subject', query: 'subject=bafa' },
     ...Object.entries(SEARCHED).map(([name, { word }]) => ({
+      ...found,
       name: `search of threads, ${name} word`,
-      path: `/v0/threads/search?q=${encodeURIComponent(word)}`,
-      goals: search,
+      query: `q=${encodeURIComponent(word)}`,
     })),
-    { name: 'search of messages, rare word', path: `${inbox}/messages/search?q=${SEARCHED.rare.word}`, goals: search },
-    { name: 'search of threads, two words', path: '/v0/threads/search?q=ledger+voucher', goals: search },
-    { name: 'search of threads, no match', path: '/v0/threads/search?q=xylophone', goals: search },
+    {
+      ...messages,
+      name: 'search of messages, rare word',
+      operation: 'messages.search',
+      query: `q=${SEARCHED.rare.word}`,
+      goals: search,
+    },
+    { ...found, name: 'search of threads, two words', query: 'q=ledger+voucher' },
+    { ...found, name: 'search of threads, no match', query: 'q=xylophone' },
   ]
+}
+
+/** The request as a client makes it. */
+function publicPath({ operation, inbox, query = '' }: Request): string {
+  const scope = inbox === undefined ? '' : `/inboxes/${encodeURIComponent(inbox)}`
+  return `/v0${scope}${operations[operation].path}?${query}`
 }
 
 /** Keeps the plan of each request's statements beside the figures. */
@@ -157,7 +173,7 @@ async function keepPlans(
     await waitFor(async () => (await tenant.api.get('/v0/threads')).status === 200, {
       what: 'the services to reconnect',
     })
-    for (const request of requests) await plans.keep(request.name, () => tenant.api.get(request.path))
+    for (const request of requests) await plans.keep(request.name, () => tenant.api.get(publicPath(request)))
   } finally {
     await plans.stop()
   }
@@ -170,19 +186,47 @@ interface Measured {
   readonly messages: number
 }
 
+/** Measures the service as the gateway calls it. */
 async function measure(
   context: BenchContext,
-  { name, path: target, goals }: Request,
+  request: Request,
   { system, tenant, messages }: Measured,
 ): Promise<Figure[]> {
-  const { status, body } = await tenant.api.get(target)
-  if (status !== 200) throw new Error(`${target} was answered ${status}: ${JSON.stringify(body)}`)
-  const url = `${system.endpoints.gatewayUrl}${target}`
-  const [pid, credentials] = [pidOf(system, 'mail-ingest'), { bearer: tenant.key }]
-  const { p50, p99 } = await measureRound(context, { url, credentials, pid, connections: 1, seconds: SECONDS })
+  const { name, operation, inbox, query = '', goals } = request
+  const { status, body } = await tenant.api.get(publicPath(request))
+  if (status !== 200) throw new Error(`${publicPath(request)} was answered ${status}: ${JSON.stringify(body)}`)
+  const { MAIL_INGEST_URL: service = '', CALLER_KEY_MAIL_INGEST: secret = '' } = system.endpoints.operator
+  const caller = callerOf({
+    organization_id: tenant.id,
+    ...(inbox !== undefined && (await scopeOf(system.endpoints, inbox))),
+  })
+  const { p50, p99 } = await measureRound(context, {
+    url: `${service}${operations[operation].path}?${query}`,
+    credentials: { service: 'mail-ingest', secret, operation, caller },
+    pid: pidOf(system, 'mail-ingest'),
+    connections: 1,
+    seconds: SECONDS,
+  })
   context.say(`${name}, ${messages}: ${body['count']} found, p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`)
   return [
     { name: `${name} p50, ${messages}`, value: p50, unit: 'ms', ...(goals.p50 && { goal: goals.p50 }) },
     { name: `${name} p99, ${messages}`, value: p99, unit: 'ms', goal: goals.p99 },
   ]
+}
+
+/** What the gateway tells of an inbox that a request is about. */
+async function scopeOf({ databases }: Endpoints, address: string): Promise<Pick<Caller, 'pod_id' | 'inbox'>> {
+  const client = new pg.Client({ connectionString: databases.gateway })
+  await client.connect()
+  try {
+    const found = await client.query<{ uid: string; pod_id: string }>(
+      'select uid, pod_id from inboxes where address = $1',
+      [address],
+    )
+    const [row] = found.rows
+    if (!row) throw new Error(`there is no inbox ${address}`)
+    return { pod_id: row.pod_id, inbox: { ...row, address, paused: false } }
+  } finally {
+    await client.end()
+  }
 }
