@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Compiles Helm, Kubernetes, etcd, CoreDNS and an S3 server (versitygw) from the Go module proxy, in the versions that
-# programs/**/go.sum pin.
+# Compiles Helm, Kubernetes, etcd, CoreDNS, an S3 server (versitygw) and a server of streams (centrifugo) from the Go module
+# proxy, in the versions that programs/**/go.sum pin.
 #
-#   programs.sh [PROGRAM...]    the named ones (helm, kubectl, ...), or all; compiled once per content of go.sum
+#   programs.sh [PROGRAM...]    the named ones (helm, ...), or all that a cluster needs; compiled once per content of go.sum
 #
-# They come to $RESTANTE_TOOLS/bin; Go keeps its caches where it always does. All of them take 5 to 20 minutes the first
-# time, with 4 GB of modules and 4 GB of compiled packages; Helm alone takes 2 minutes. GOFLAGS=-p=1 needs less memory.
+# They come to $RESTANTE_TOOLS/bin; Go keeps its caches where it always does. Those of a cluster take 5 to 20 minutes the
+# first time, with 4 GB of modules and 4 GB of compiled packages; Helm alone takes 2 minutes. GOFLAGS=-p=1 needs less memory.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 kubernetes=v1.36.3
@@ -15,11 +15,15 @@ declare -A packages=(
   [etcd]=./etcd
   [coredns]=./coredns
 )
-declare -A modules=([versitygw]=s3)
+# The folders of those that are not in the module of the others.
+declare -A modules=([versitygw]=s3 [centrifugo]=streams)
 packages[versitygw]=github.com/versity/versitygw/cmd/versitygw
 for name in kube-apiserver kube-controller-manager kube-scheduler kubelet kube-proxy kubectl; do
   packages[$name]=k8s.io/kubernetes/cmd/$name
 done
+of_cluster=("${!packages[@]}")
+# Only a bench needs it.
+packages[centrifugo]=github.com/centrifugal/centrifugo/v6
 
 # What a program is compiled from, as a hash.
 stamp_of() { # program
@@ -47,19 +51,22 @@ compile() { # module, program...
 }
 
 main() {
-  local wanted=("$@") name missing=() missing_s3=() started=$SECONDS
-  [ ${#wanted[@]} -gt 0 ] || wanted=("${!packages[@]}")
+  local wanted=("$@") name names module started=$SECONDS
+  local -A missing=()
+  [ ${#wanted[@]} -gt 0 ] || wanted=("${of_cluster[@]}")
   mkdir -p "$bin"
   for name in "${wanted[@]}"; do
     [ -n "${packages[$name]:-}" ] || fail "there is no program '$name'; there are: ${!packages[*]}"
     # One stamp a program, so that one that was compiled alone counts.
     [ ! -x "$bin/$name" ] || [ ! -e "$bin/.$name-$(stamp_of "$name")" ] || continue
-    if [ "${modules[$name]:-}" = s3 ]; then missing_s3+=("$name"); else missing+=("$name"); fi
+    missing[${modules[$name]:-.}]+="$name "
   done
-  [ $((${#missing[@]} + ${#missing_s3[@]})) -gt 0 ] || return 0
-  say "Compiling ${missing[*]} ${missing_s3[*]} ..."
-  [ ${#missing[@]} -eq 0 ] || compile . "${missing[@]}"
-  [ ${#missing_s3[@]} -eq 0 ] || compile s3 "${missing_s3[@]}"
+  [ ${#missing[@]} -gt 0 ] || return 0
+  say "Compiling ${missing[*]}..."
+  for module in "${!missing[@]}"; do
+    read -ra names <<<"${missing[$module]}"
+    compile "$module" "${names[@]}"
+  done
   say "Compiled in $((SECONDS - started)) s: $(du -sh "$bin" | cut -f1) in $bin"
 }
 

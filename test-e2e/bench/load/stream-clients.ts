@@ -9,6 +9,10 @@ export interface ClientGroup {
   readonly url: string
   readonly clients: number
   readonly frames: readonly object[]
+  /** What each sends ahead of its frame, as a line of the same message. */
+  readonly greeting?: object
+  /** The part of an answer by which a client knows that it is subscribed. */
+  readonly confirmation?: string
 }
 
 /** Clients of streams, each group in a process of its own. */

@@ -8,10 +8,20 @@ import { z } from 'zod'
 import { inputOf, reportToParent } from './parent.ts'
 
 const CONNECTING = 50
+/** Centrifugo's pings are messages, and are answered in kind. */
+const PING = Buffer.from('{}')
 const EVENT_ID = /"event_id":"([0-9a-f-]{36})"/
 
 const frame = z.record(z.string(), z.unknown())
-const { url, clients, frames } = inputOf(z.object({ url: z.url(), clients: z.int(), frames: z.array(frame) }))
+const { url, clients, frames, greeting, confirmation } = inputOf(
+  z.object({
+    url: z.url(),
+    clients: z.int(),
+    frames: z.array(frame),
+    greeting: frame.optional(),
+    confirmation: z.string().default('"subscribed"'),
+  }),
+)
 const events = new Map<string, { frames: number; last: number }>()
 
 function note(document: Buffer): void {
@@ -27,16 +37,25 @@ function open(frame: object | undefined): Promise<void> {
     const socket = new WebSocket(url, { perMessageDeflate: false })
     socket.once('error', reject)
     const opened = () => {
-      socket.on('message', note)
+      socket.on('message', (document: Buffer) =>
+        document.equals(PING) ? socket.send(PING, { binary: false }) : note(document),
+      )
       resolve()
+    }
+    // A greeting may be answered in a message of its own.
+    let answers = greeting ? 2 : 1
+    const confirm = (answer: Buffer) => {
+      const confirmed = answer.includes(confirmation)
+      if (!confirmed && --answers > 0) return
+      socket.off('message', confirm)
+      if (confirmed) opened()
+      else reject(new Error(`the subscription was refused: ${answer.toString()}`))
     }
     socket.once('open', () => {
       if (frame === undefined) return opened()
-      socket.send(JSON.stringify(frame))
-      socket.once('message', (answer) => {
-        if (answer.toString().includes('"subscribed"')) opened()
-        else reject(new Error(`the subscription was refused: ${answer.toString()}`))
-      })
+      socket.on('message', confirm)
+      const parts = greeting ? [greeting, frame] : [frame]
+      socket.send(parts.map((part) => JSON.stringify(part)).join('\n'))
     })
   })
 }

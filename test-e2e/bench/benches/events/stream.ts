@@ -8,11 +8,13 @@ import type { System } from '../../../stack/system.ts'
 import { createTenant, type Tenant } from '../../../support/tenants.ts'
 import type { Bench, BenchContext } from '../../harness/bench.ts'
 import type { Figure } from '../../harness/figures.ts'
-import { summarize } from '../../harness/statistics.ts'
+import { type Summary, summarize } from '../../harness/statistics.ts'
+import { startBareServer } from '../../load/broadcasts/bare-server.ts'
+import { broadcastTimes } from '../../load/broadcasts/broadcaster.ts'
+import { findCentrifugo, startCentrifugo } from '../../load/broadcasts/centrifugo.ts'
 import { createInboxes } from '../../load/inboxes.ts'
 import { pidOf, usageOf } from '../../load/processes.ts'
 import { type ClientGroup, StreamClients } from '../../load/stream-clients.ts'
-import { Program } from '../../programs/program.ts'
 
 /** An organization may have 1,000 streams. */
 const ORGANIZATIONS = 4
@@ -34,8 +36,11 @@ interface Place {
 
 export const stream: Bench = {
   name: 'stream',
-  about: 'idle streams, one event for 4,000 of them, and events for single ones, beside a bare broadcast of ws',
+  about:
+    'idle streams, one event for 4,000 of them, and events for single ones, beside broadcasts of ws and Centrifugo',
   async run(context) {
+    // Compiled ahead of everything that is measured.
+    const centrifugo = await findCentrifugo(context)
     // All clients have one address here.
     const system = await context.startSystem({ environment: { HTTP_PEER_CONNECTIONS: '10000' } })
     const { endpoints } = system
@@ -58,7 +63,7 @@ export const stream: Bench = {
         unit: 'µs',
         reference: { what: `${context.size(FEW) * ORGANIZATIONS} subscriptions`, value: few.cpu },
       },
-      ...(await broadcast(context, place, streams)),
+      ...(await compareBroadcasts(context, place, streams, centrifugo)),
     ]
   },
 }
@@ -128,10 +133,37 @@ async function targeted(context: BenchContext, { system, publisher, organization
   }
 }
 
-/** One event for each organization at the same time, for all of its streams: as many frames as streams. */
-async function broadcast(context: BenchContext, place: Place, streams: number): Promise<Figure[]> {
+/** A broadcast to all streams, beside broadcasts of other servers to as many clients. */
+async function compareBroadcasts(context: BenchContext, place: Place, streams: number, centrifugo: string | undefined) {
   const total = streams * place.organizations.length
   context.say(`one event for ${total} streams, ${BROADCASTS} times ...`)
+  const ours = summarize(await broadcast(place, streams))
+  const event = eventFor(place.organizations[0]?.inboxes[0])
+  const document = JSON.stringify(event.payload)
+  const load = { eventId: event.id, rounds: BROADCASTS, clients: total, processes: ORGANIZATIONS }
+  context.say(`a bare broadcast to ${total} clients ...`)
+  const bare = summarize(await broadcastTimes(await startBareServer(document), load))
+  const figures: Figure[] = [
+    { name: 'from the log to the last frame, p50', value: ours.p50, unit: 'ms', goal: { atMost: 250 } },
+    { name: 'from the log to the last frame, longest', value: ours.max, unit: 'ms' },
+    { name: 'frames of a broadcast', ...frameRates(total, ours, { what: 'bare ws', times: bare }) },
+    { name: 'of the bare broadcast', value: (bare.p50 / ours.p50) * 100, unit: '%', goal: { atLeast: 70 } },
+  ]
+  if (centrifugo === undefined) return figures
+  context.say(`a broadcast of Centrifugo to ${total} clients ...`)
+  const theirs = summarize(await broadcastTimes(await startCentrifugo(context, centrifugo, document), load))
+  const reference = { what: 'Centrifugo', times: theirs }
+  return [...figures, { name: 'frames of a broadcast, beside Centrifugo', ...frameRates(total, ours, reference) }]
+}
+
+function frameRates(total: number, ours: Summary, reference: { readonly what: string; readonly times: Summary }) {
+  const perSecond = ({ p50 }: Summary) => (total * 1_000) / p50
+  const { what, times } = reference
+  return { value: perSecond(ours), unit: '/s', reference: { what, value: perSecond(times) } } as const
+}
+
+/** One event for each organization at the same time, for all of its streams: as many frames as streams. */
+async function broadcast(place: Place, streams: number): Promise<number[]> {
   const groups = place.organizations.map(({ url }) => ({
     url,
     clients: streams,
@@ -149,41 +181,6 @@ async function broadcast(context: BenchContext, place: Place, streams: number): 
     }
   } finally {
     await clients.stop()
-  }
-  context.say(`a bare broadcast to ${total} clients ...`)
-  const ours = summarize(times)
-  const bare = summarize(
-    await bareBroadcasts(total, JSON.stringify(eventFor(place.organizations[0]?.inboxes[0]).payload)),
-  )
-  return [
-    { name: 'from the log to the last frame, p50', value: ours.p50, unit: 'ms', goal: { atMost: 250 } },
-    { name: 'from the log to the last frame, longest', value: ours.max, unit: 'ms' },
-    {
-      name: 'frames of a broadcast',
-      value: (total * 1_000) / ours.p50,
-      unit: '/s',
-      reference: { what: 'bare ws', value: (total * 1_000) / bare.p50 },
-    },
-    { name: 'of the bare broadcast', value: (bare.p50 / ours.p50) * 100, unit: '%', goal: { atLeast: 70 } },
-  ]
-}
-
-async function bareBroadcasts(total: number, document: string): Promise<number[]> {
-  const server = Program.start('broadcasting-server', { document })
-  const { url } = await server.next(z.object({ url: z.url() }))
-  const group = { url, clients: total / ORGANIZATIONS, frames: [] }
-  const clients = await StreamClients.open(Array.from({ length: ORGANIZATIONS }, () => group))
-  const [, id = ''] = /"event_id":"([0-9a-f-]{36})"/.exec(document) ?? []
-  const times: number[] = []
-  try {
-    for (let round = 1; round <= BROADCASTS; round++) {
-      server.resume()
-      const { at } = await server.next(z.object({ at: z.number() }))
-      times.push((await clients.last([id], total * round)) - at)
-    }
-  } finally {
-    await clients.stop()
-    await server.stop()
   }
   return times
 }
