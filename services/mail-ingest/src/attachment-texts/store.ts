@@ -50,8 +50,7 @@ update attachment_texts as taken
 returning taken.message_uid, taken.attachment_id, taken.organization_id, taken.lease_id, taken.attempts, messages.blob,
           messages.attachments`)
 
-// The indexer holds a lock on the messages that it reads. Without this one, it could take a message from its queue with
-// the text that is being written here unread.
+// Before its rows in other tables, as a deletion locks them: neither waits for the other in a circle.
 const LOCK = sql<{ id: string }, [messageUid: string]>('select id from messages where id = $1 for no key update')
 
 const FINISH = sql<
@@ -69,8 +68,9 @@ update attachment_texts set state = $4, reason = $5, text = $6, lease_id = null
  where message_uid = $1 and attachment_id = $2 and lease_id = $3
 returning state`)
 
+// Waits for the indexer when it has taken the message from its queue, perhaps before this text was there to be read.
 const INDEX_AGAIN = sql<never, [messageUid: string]>(
-  'insert into unindexed_messages (id) values ($1) on conflict do nothing',
+  'insert into unindexed_messages (id) values ($1) on conflict (id) do update set id = excluded.id',
 )
 
 const FORGET = sql<never, [messageUid: string, attachmentId: string, leaseId: string]>(

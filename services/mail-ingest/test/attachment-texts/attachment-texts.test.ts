@@ -9,6 +9,7 @@ import { DocumentWorker } from '../../src/attachment-texts/document-worker.ts'
 import { attachmentTexts } from '../../src/attachment-texts/store.ts'
 import { DownloadLinks } from '../../src/files/links.ts'
 import { RawMailBytes } from '../../src/raw/bytes.ts'
+import { searchable } from '../../src/search/indexing/store.ts'
 import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
 import { pathOf, receiveMail, sentCopy } from '../mailbox-fixture.ts'
 import { idsOf, searchMessages, untilIndexed } from '../search/search-fixture.ts'
@@ -243,6 +244,26 @@ describe('a document that ends its thread', () => {
     }
     await readAll()
     expect(await rows()).toMatchObject([{ state: 'read' }])
+  })
+
+  it('is found by search when it is stored while its message is being indexed', async () => {
+    const id = await receiveMail(fixture, inbox, { attachments: [file('minutes.odt')] })
+    await untilIndexed(fixture)
+    const leased = await attachmentTexts.take(fixture.db, '00000000-0000-4000-8000-000000000001', [])
+    if (!leased) throw new Error('nothing was taken')
+    let saving: Promise<void> | undefined
+    await fixture.db.transaction(async (indexing) => {
+      await queryRows(indexing, 'insert into unindexed_messages values ($1)', leased.message_uid)
+      const messages = await searchable.take(indexing, 1)
+      saving = fixture.db.transaction((tx) => attachmentTexts.save(tx, leased, 'harvest'))
+      const waiting = "pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+      await waitFor(async () => (await countRows(fixture.db, waiting)) > 0, { what: 'the text to wait' })
+      const entries = messages.map((message) => ({ message, subject: '', people: '', terms: [], languages: [] }))
+      await searchable.write(indexing, entries)
+    })
+    await saving
+    await untilIndexed(fixture)
+    expect(idsOf(await searchMessages(fixture, inbox, { q: 'harvest' }))).toEqual([id])
   })
 
   it('has no effect after another process has taken it over', async () => {

@@ -1,7 +1,8 @@
 import { queryRows } from '@restante/testkit'
 import { searchable } from '../../src/search/indexing/store.ts'
 import { type Fixture, openFixture } from '../fixture.ts'
-import { receiveIndexed } from './search-fixture.ts'
+import { pathOf } from '../mailbox-fixture.ts'
+import { receiveIndexed, untilIndexed } from './search-fixture.ts'
 
 let fixture: Fixture
 
@@ -28,5 +29,45 @@ describe('messages that wait to be indexed', () => {
       throw undone
     })
     await expect(taking).rejects.toBe(undone)
+  })
+
+  it('may get other labels meanwhile, of which the entry is made', async () => {
+    const inbox = await fixture.inbox()
+    const [id = ''] = await receiveIndexed(fixture, inbox, { subject: 'unwanted' })
+    await fixture.db.transaction(async (tx) => {
+      await queryRows(
+        tx,
+        'insert into unindexed_messages select id from messages where inbox_uid = $1',
+        inbox.inbox_uid,
+      )
+      const messages = await searchable.take(tx, 1)
+      const change = { add_labels: ['spam'] }
+      const changed = await fixture.call(inbox.caller, 'messages.update', 'PATCH', pathOf(id), change)
+      expect(changed.status).toBe(200)
+      const entries = messages.map((message) => ({ message, subject: '', people: '', terms: [], languages: [] }))
+      expect(await searchable.write(tx, entries)).toBe(1)
+    })
+    expect(await queryRows(fixture.db, 'select hidden from searchable where inbox_uid = $1', inbox.inbox_uid)).toEqual([
+      { hidden: true },
+    ])
+  })
+
+  it('are left for later while they are being changed', async () => {
+    const inbox = await fixture.inbox()
+    await receiveIndexed(fixture, inbox, { subject: 'changing' })
+    await fixture.db.transaction(async (changing) => {
+      await queryRows(changing, 'update messages set size = size where inbox_uid = $1', inbox.inbox_uid)
+      await fixture.db.transaction(async (tx) => {
+        await queryRows(
+          tx,
+          'insert into unindexed_messages select id from messages where inbox_uid = $1',
+          inbox.inbox_uid,
+        )
+        const [message] = await searchable.take(tx, 1)
+        if (!message) throw new Error('nothing was taken')
+        expect(await searchable.write(tx, [{ message, subject: '', people: '', terms: [], languages: [] }])).toBe(0)
+      })
+    })
+    await untilIndexed(fixture)
   })
 })

@@ -17,7 +17,7 @@ const unindexed = new Gauge({
 /** About the time after which a search finds a mail. */
 const EVERY_MS = 250
 const BATCH = 50
-/** After this time a batch ends: a change of labels waits for it, and PostgreSQL ends a transaction that idles for long. */
+/** After this time a batch ends: PostgreSQL ends a transaction that idles for long. */
 const BATCH_MS = 500
 const { headerText } = LIMITS.search
 
@@ -52,10 +52,11 @@ export class SearchIndexer implements Component {
   /** Indexes the messages that wait. */
   async index(stopping?: AbortSignal): Promise<void> {
     if (this.#runs++ % 20 === 0) unindexed.set(await searchable.backlog(this.#db))
-    for (let taken = BATCH; taken === BATCH && !stopping?.aborted; ) taken = await this.#indexBatch()
+    for (let isMore = true; isMore && !stopping?.aborted; ) isMore = await this.#indexBatch()
   }
 
-  async #indexBatch(): Promise<number> {
+  /** @returns whether there may be more to index at once. */
+  async #indexBatch(): Promise<boolean> {
     return this.#db.transaction(async (tx) => {
       const messages = await searchable.take(tx, BATCH)
       const entries: SearchableEntry[] = []
@@ -64,9 +65,9 @@ export class SearchIndexer implements Component {
         entries.push(await entryOf(message))
         if (performance.now() >= until) break
       }
-      await searchable.write(tx, entries)
-      tx.afterCommit(() => indexed.inc(entries.length))
-      return messages.length
+      const written = await searchable.write(tx, entries)
+      tx.afterCommit(() => indexed.inc(written))
+      return messages.length === BATCH && written > 0
     })
   }
 }

@@ -10,7 +10,6 @@ export interface IndexedMessage extends Omit<ScopeColumns, 'inbox_address'> {
   readonly id: string
   readonly thread_id: string
   readonly timestamp: Date
-  readonly hidden: boolean
   readonly sender: string
   readonly recipients: string
   readonly subject: string | null
@@ -54,15 +53,15 @@ const NEXT = sql<{ id: string }, [rows: number]>(
 
 // A change of labels waits for the lock, and then finds the entry. One that is being made is not waited for: its message
 // is indexed in a later run.
-const LOCK = sql<{ id: string }, [ids: readonly string[]]>(
-  'select id from messages where id = any($1::uuid[]) for share skip locked',
+const LOCK = sql<{ id: string; hidden: boolean }, [ids: readonly string[]]>(
+  `select id, ${HIDDEN} as hidden from messages where id = any($1::uuid[]) for share skip locked`,
 )
 
 const DONE = sql<never, [ids: readonly string[]]>('delete from unindexed_messages where id = any($1::uuid[])')
 
 const READ = sql<IndexedMessage, [ids: readonly string[], bodyCharacters: number, documentCharacters: number]>(`
-select id, organization_id, pod_id, inbox_uid, thread_id, "timestamp", ${HIDDEN} as hidden, sender, recipients, subject,
-       attachments, ${SEARCHED_BODY} as body, ${SEARCHED_DOCUMENTS} as documents
+select id, organization_id, pod_id, inbox_uid, thread_id, "timestamp", sender, recipients, subject, attachments,
+       ${SEARCHED_BODY} as body, ${SEARCHED_DOCUMENTS} as documents
   from messages left join message_bodies using (id)
  where id = any($1::uuid[])`)
 
@@ -98,22 +97,27 @@ const BACKLOG = sql<{ waiting: number }>(
 )
 
 export const searchable = {
-  /** Takes messages that wait to be indexed, at most `rows`, the newest first. They wait until their entry is written. */
+  /**
+   * Takes messages that wait to be indexed, at most `rows`, the newest first. They wait until their entry is written. Only their
+   * places in the queue are locked: labels may change meanwhile, and a text that is added puts its message there again.
+   */
   async take(tx: Tx, rows: number): Promise<IndexedMessage[]> {
     const next = await tx.query(NEXT, rows)
     if (next.length === 0) return []
-    const ids = (
-      await tx.query(
-        LOCK,
-        next.map(({ id }) => id),
-      )
-    ).map(({ id }) => id)
+    const ids = next.map(({ id }) => id)
     return tx.query(READ, ids, bodyText, documentText)
   },
 
-  /** Writes entries; when the transaction commits, their messages no longer wait. */
-  async write(tx: Tx, entries: readonly SearchableEntry[]): Promise<void> {
-    if (entries.length === 0) return
+  /**
+   * Writes entries; when the transaction commits, their messages no longer wait. A message that is being changed is left for
+   * later.
+   * @returns how many were written.
+   */
+  async write(tx: Tx, made: readonly SearchableEntry[]): Promise<number> {
+    const ids = made.map(({ message }) => message.id)
+    const hidden = new Map((await tx.query(LOCK, ids)).map((row) => [row.id, row.hidden]))
+    const entries = made.filter(({ message }) => hidden.has(message.id))
+    if (entries.length === 0) return 0
     const of = <T>(value: (entry: SearchableEntry) => T) => entries.map(value)
     await tx.query(
       DONE,
@@ -128,12 +132,13 @@ export const searchable = {
       of(({ message }) => message.thread_id),
       of(({ message }) => message.timestamp.toISOString()),
       of(({ message }) => `{${periodsOf(message.organization_id, message.timestamp).join(',')}}`),
-      of(({ message }) => message.hidden),
+      of(({ message }) => hidden.get(message.id) ?? false),
       of(({ subject }) => subject),
       of(({ people }) => people),
       of(({ languages }) => `{${languages.join(',')}}`),
       of(({ terms }) => `{${terms.join(',')}}`),
     )
+    return entries.length
   },
 
   /** Messages that wait, at most 100,000. */
