@@ -19,11 +19,20 @@ const CACHED_STEMS = 20_000
  * language is searched by its words as they are.
  */
 export class Stems {
-  readonly #languages: ReadonlyMap<string, Language>
+  readonly #stemmers = new Map<string, Stemmer>()
+  /** The languages in which a word is frequent. */
+  readonly #frequentIn = new Map<string, string[]>()
   readonly #cache = new LRUCache<string, string>({ max: CACHED_STEMS })
 
   private constructor(languages: ReadonlyMap<string, Language>) {
-    this.#languages = languages
+    for (const [name, { stem, frequent }] of languages) {
+      this.#stemmers.set(name, stem)
+      for (const word of frequent) {
+        const known = this.#frequentIn.get(word)
+        if (known) known.push(name)
+        else this.#frequentIn.set(word, [name])
+      }
+    }
   }
 
   static #loaded: Promise<Stems> | undefined
@@ -40,9 +49,7 @@ export class Stems {
     let seen = 0
     for (const { text } of tokens) {
       if (++seen > SAMPLE) break
-      for (const [name, { frequent }] of this.#languages) {
-        if (frequent.has(text)) counts.set(name, (counts.get(name) ?? 0) + 1)
-      }
+      for (const name of this.#frequentIn.get(text) ?? []) counts.set(name, (counts.get(name) ?? 0) + 1)
     }
     const most = Math.max(...counts.values())
     return most < FEWEST ? [] : [...counts].flatMap(([name, count]) => (count === most ? [name] : []))
@@ -53,7 +60,7 @@ export class Stems {
     const key = `${language} ${word}`
     const known = this.#cache.get(key)
     if (known !== undefined) return known
-    const stem = this.#languages.get(language)?.stem(word) || word
+    const stem = this.#stemmers.get(language)?.(word) || word
     this.#cache.set(key, stem)
     return stem
   }
@@ -65,7 +72,7 @@ export class Stems {
 
   /** The stem of a word by language: that of a query is not known. */
   everyStem(word: string): Map<string, string> {
-    return new Map([...this.#languages.keys()].map((language) => [language, this.stem(language, word)]))
+    return new Map([...this.#stemmers.keys()].map((language) => [language, this.stem(language, word)]))
   }
 }
 

@@ -67,7 +67,7 @@ export async function termsOf(
   await addText(terms, { text: body, most: mostTerms, languages, stems })
   const most = Math.min(mostTerms, terms.size + documentTerms)
   await addText(terms, { text: documents, most, languages, stems })
-  return { terms: [...terms].slice(0, mostTerms).sort((a, b) => a - b), languages }
+  return { terms: [...Int32Array.from([...terms].slice(0, mostTerms)).sort()], languages }
 }
 
 interface AddedText {
@@ -118,6 +118,12 @@ function addWord(terms: Set<TermHash>, word: string, languages: readonly string[
 }
 
 function beginnings(word: string): string[] {
-  const points = [...word.slice(0, 2 * SHORT)]
-  return Array.from({ length: Math.min(SHORT, points.length) }, (_, at) => points.slice(0, at + 1).join(''))
+  const found: string[] = []
+  let beginning = ''
+  for (const character of word) {
+    beginning += character
+    found.push(beginning)
+    if (found.length === SHORT) break
+  }
+  return found
 }
