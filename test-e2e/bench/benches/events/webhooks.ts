@@ -27,20 +27,31 @@ export const webhooks: Bench = {
     const load = context.cleanUp(await WebhookLoad.open(system.endpoints, tenant))
     const inboxes = await createInboxes(tenant, WEBHOOKS + 3)
     const pid = pidOf(system, 'webhooks-dispatcher')
-    return [...(await measureRate(context, load, inboxes, pid)), ...(await measureNeighbours(context, load, inboxes))]
+    const database = system.endpoints.databases['webhooks-dispatcher']
+    const rates = await measureRate(context, load, { inboxes, pid, database })
+    return [...rates, ...(await measureNeighbours(context, load, inboxes))]
   },
+}
+
+interface Measured {
+  readonly inboxes: readonly string[]
+  /** Of webhooks-dispatcher. */
+  readonly pid: number
+  readonly database: string
 }
 
 async function measureRate(
   context: BenchContext,
   load: WebhookLoad,
-  inboxes: readonly string[],
-  pid: number,
+  { inboxes, pid, database }: Measured,
 ): Promise<Figure[]> {
   const scopes = await Promise.all(inboxes.slice(0, WEBHOOKS).map((inboxId) => load.subscribe(inboxId, '/ok')))
   const count = context.size(EVENTS)
   context.say('a bare loop of undici ...')
-  const bare = await bareRate(load, JSON.stringify(eventsFor(scopes, 1)[0]?.payload), count)
+  const posts = { url: `${load.url}/ok`, body: JSON.stringify(eventsFor(scopes, 1)[0]?.payload), requests: count }
+  const bare = await bareRate(posts)
+  context.say('the same with rows ...')
+  const durable = await bareRate({ ...posts, database })
   context.say('warming up ...')
   const warm = await load.publish(eventsFor(scopes, count / 4))
   await load.received(warm.keys())
@@ -64,15 +75,28 @@ async function measureRate(
       reference: { what: 'bare undici', value: bare },
     },
     { name: 'of the bare loop', value: (rate / bare) * 100, unit: '%', goal: { atLeast: 40 } },
+    {
+      name: 'delivered, beside a loop that stores and settles a row each',
+      value: rate,
+      unit: '/s',
+      reference: { what: 'undici and rows', value: durable },
+    },
     { name: 'CPU of webhooks-dispatcher per delivery', value: (used * 1_000) / count, unit: 'µs' },
   ]
 }
 
-async function bareRate(load: WebhookLoad, body: string, requests: number): Promise<number> {
-  const loop = Program.start('webhook-posts', { url: `${load.url}/ok`, body, connections: CONNECTIONS, requests })
+/** Requests a second by a loop that does nothing else. */
+async function bareRate(posts: {
+  readonly url: string
+  readonly body: string
+  readonly requests: number
+  /** For rows. */
+  readonly database?: string
+}): Promise<number> {
+  const loop = Program.start('webhook-posts', { ...posts, connections: CONNECTIONS })
   const { seconds } = await loop.next(z.object({ seconds: z.number(), cpuMs: z.number() }))
   await loop.stop()
-  return requests / seconds
+  return posts.requests / seconds
 }
 
 /** The healthy endpoint alone, and with two that get as many events and fail each in its way. */
