@@ -25,6 +25,9 @@ asked as (
 /** The bound that follows a time, which may be before the span. */
 const boundAfter = (time: string) =>
   `case when ${time} < low then first else (${time} - $6::bigint) / $8::bigint + 1 end`
+/** The bounds from one on and before another, in order. */
+const boundsFrom = (first: string, end: string) =>
+  `(select generate_series(${first}, ${end} - 1) as bound offset 0) as bounds`
 const timeOfBound = (bound: string) => `least($6::bigint + ${bound} * $8::bigint, $7::bigint)`
 /** The sum of the points of a row before a time of its day, in milliseconds: the times are in order, so this is a binary search. */
 const summedBefore = (ms: string) => `
@@ -42,9 +45,8 @@ const rowsOf = (table: string) => `
 /**
  * Reads rows of points in one pass: they are wide, and nothing may sort, hash or keep them. Of each, `opens` is the first bound
  * after its first point, and `closes` the first after its last. Where a row has more points than bounds, these are searched for:
- * those in between have what is before them in the row, as a level, and the one after them has all of it, as a rise. Where it
- * has fewer, its points are read, those before the span as a sum. The first `offset 0` has what is the same for all of a row
- * computed once, the second has a row left behind before anything is grouped.
+ * what the row has before those in between are its levels. Where it has fewer, its points are read, those before the span as a
+ * sum. The `offset 0` have what is the same for all of a row computed once, and a row left behind before anything is grouped.
  */
 const scanned = (...tables: readonly string[]) => `
 stored as (
@@ -54,25 +56,23 @@ stored as (
          case when ends < high then cardinality(times) else width_bucket((high - base - 1)::int, times) end as reached
     from asked cross join lateral (${tables.map(rowsOf).join(' union all ')}) as rows
    where begins < high offset 0),
-opened as (
-  select *, closes - opens < size as searched,
-         generate_series(opens, case when closes - opens >= size then opens when ends < high then closes else closes - 1 end) as bound
-    from stored),
 scanned as (
-  select series, case when searched then bound < closes end as level, bound,
-         case when not searched then null when bound = closes then ${SUM_OF_ROW}
-              else ${summedBefore(`(${timeOfBound('bound')} - base)::int`)} end as sum,
-         case when not searched then
+  select series, opens,
+         case when opens < closes and closes - opens < size then array(
+           select ${summedBefore(`(${timeOfBound('bound')} - base)::int`)} from ${boundsFrom('opens', 'closes')}) end as levels,
+         case when ends < high then ${SUM_OF_ROW} end as total,
+         case when closes - opens >= size then
            json_build_array(opens, coalesce(sums[passed], passed), base, array_to_json(times[passed + 1:reached]), array_to_json(sums[passed + 1:reached]))
          end as points
-    from opened offset 0)`
+    from stored offset 0)`
 
-const FOUND =
-  'select series, level, json_agg(bound) as bounds, json_agg(sum) as sums, json_agg(points) filter (where level is null) as points'
+const FOUND = `
+select series, json_agg(opens) filter (where points is null) as opens, json_agg(levels) filter (where points is null) as levels,
+       json_agg(total) filter (where points is null) as totals, json_agg(points) filter (where points is not null) as points`
 
 const SCAN = sql<Found, Asked>(`
 with ${asked(FIRST_DAY)}, ${scanned('runs', 'arrivals')}
-${FOUND} from scanned group by series, level`)
+${FOUND} from scanned group by series`)
 // Of a running total whose runs are dropped that of the day is left, as a point at its end.
 const SCAN_WITH_DROPPED = sql<Found, Asked>(`
 with ${asked(FIRST_DAY)}, ${scanned('runs', 'arrivals')},
@@ -86,8 +86,8 @@ dropped as (
 ${FOUND}
   from (select * from scanned
         union all
-        select series, false, ${boundAfter('next - 1')}, total, null from dropped where next <= high) as found
- group by series, level`)
+        select series, ${boundAfter('next - 1')}, null, total, null from dropped where next <= high) as found
+ group by series`)
 
 /** The sum of the settled points of each day between two: what is before its last run, and that run. */
 const daysOfRuns = (series: string, firstDay: string, lastDay: string) => `
@@ -97,38 +97,32 @@ const daysOfRuns = (series: string, firstDay: string, lastDay: string) => `
      order by first_ms desc, id desc limit 1) as run`
 
 /**
- * Reads one run for each bound: what is before the run in its day, and what is before the bound in the run, are the level of the
- * bound. The total of a day is a rise at its end. Arrivals have no such order: they are scanned.
+ * Reads one run for each bound: what is before the run in its day, and what is before the bound in the run, are what the day has
+ * before the bound. A day is read as a row is. Arrivals have no such order: they are scanned.
  */
 const probed = (firstDay: string, days: string) => `
 with ${asked(firstDay)}, ${scanned('arrivals')},
 days as (
-  select asked.*, day, day * ${DAY_MS}::bigint as base, (day + 1) * ${DAY_MS}::bigint as next, total
-    from asked cross join lateral (${days}) as stored),
-bounds as (
-  select series, day, bound, (${timeOfBound('bound')} - base)::int as ms
-    from days cross join lateral generate_series(
-           greatest(first, (base - $6::bigint + $8::bigint - 1) / $8::bigint),
-           case when high < next then last else (next - 1 - $6::bigint) / $8::bigint end) as bound
-   where next > low),
+  select *, greatest(first, (base - $6::bigint + $8::bigint - 1) / $8::bigint) as opens,
+         case when next <= high then ${boundAfter('next - 1')} else last + 1 end as closes
+    from (select asked.*, day, day * ${DAY_MS}::bigint as base, (day + 1) * ${DAY_MS}::bigint as next, total
+            from asked cross join lateral (${days}) as stored offset 0) as placed),
 probed as (
-  select bounds.series, bound, run.sum
-    from bounds cross join lateral (
-      select before + ${summedBefore('ms')} as sum from runs
-       where scope_id = $1 and tier = $2::smallint and series = bounds.series and day = bounds.day and first_ms < ms
-       order by first_ms desc, id desc limit 1) as run),
-found as (
-  select * from scanned
-  union all
-  select series, true, bound, sum, null from probed
-  union all
-  select series, false, ${boundAfter('next - 1')}, total, null from days where next <= high)
-${FOUND} from found group by series, level`
+  select series, opens,
+         case when opens < closes then array(
+           select coalesce((
+                    select before + ${summedBefore('ms')} from runs
+                     where scope_id = $1 and tier = $2::smallint and series = days.series and day = days.day and first_ms < ms
+                     order by first_ms desc, id desc limit 1), 0)
+             from (select (${timeOfBound('bound')} - base)::int as ms from ${boundsFrom('opens', 'closes')} offset 0) as placed) end as levels,
+         case when next <= high then total end as total, null::json as points
+    from days)
+${FOUND} from (select * from scanned union all select * from probed) as found group by series`
 
 const PROBE = sql<Found, Asked>(
   probed(FIRST_DAY, `select day, total from ${daysOfRuns('asked.series', 'first_day', LAST_DAY)}`),
 )
-// A day whose runs are dropped has its total still, as a rise at its end.
+// A day whose runs are dropped has its total still.
 const PROBE_SINCE_EVER = sql<Found, Asked>(
   probed(
     '0',
