@@ -92,52 +92,53 @@ ${FOUND}
         select series, ${boundAfter('next - 1')}, null, total, null from dropped where next <= high) as found
  group by series`)
 
-/** The sum of the settled points of each day between two: what is before its last run, and that run. */
-const daysOfRuns = (span: string, firstDay: string, lastDay: string) => `
+/** The last run of each day between two, which knows the sum of the settled points of the day. */
+const lastRuns = (span: string, firstDay: string, lastDay: string) => `
   generate_series(${firstDay}, ${lastDay}) as day cross join lateral (
-    select before + ${SUM_OF_ROW} as total from runs as r
+    select first_ms, before, times, sums, before + ${SUM_OF_ROW} as total from runs as r
      where ${isOf('r', span)} and r.day = day.day
      order by first_ms desc, id desc limit 1) as run`
 
 /**
  * Reads one run for each bound: what is before the run in its day, and what is before the bound in the run, are what the day has
  * before the bound. A day is read as a row is. Arrivals have no such order: they are scanned.
+ * @param days days with the totals of their points, and with their last runs where these are known.
  */
 const probed = (firstDay: string, days: string) => `
 with ${asked(firstDay)}, ${scanned('arrivals')},
 days as (
   select *, greatest(first, (base - $2::bigint + $4::bigint - 1) / $4::bigint) as opens,
          case when next <= high then ${boundAfter('next - 1')} else last + 1 end as closes
-    from (select asked.*, day, day * ${DAY_MS}::bigint as base, (day + 1) * ${DAY_MS}::bigint as next, total
+    from (select asked.*, stored.*, day * ${DAY_MS}::bigint as base, (day + 1) * ${DAY_MS}::bigint as next
             from asked cross join lateral (${days}) as stored offset 0) as placed),
 probed as (
   select series, opens,
          case when opens < closes then array(
-           select coalesce((
-                    select before + ${summedBefore('ms')} from runs
-                     where ${isOf('runs', 'days')} and runs.day = days.day and first_ms < ms
-                     order by first_ms desc, id desc limit 1), 0)
-             from (select (${timeOfBound('bound')} - base)::int as ms from ${boundsFrom('opens', 'closes')} offset 0) as placed) end as levels,
+           select coalesce(
+                    case when ms > first_ms then before + ${summedBefore('ms')}
+                         else (select before + ${summedBefore('ms')} from runs
+                                where ${isOf('runs', 'days')} and runs.day = days.day and first_ms < ms
+                                order by first_ms desc, id desc limit 1) end, 0)
+             from (select (${timeOfBound('bound')} - base)::int as ms
+                     from ${boundsFrom('opens', 'closes')} offset 0) as placed) end as levels,
          case when next <= high then total end as total, null::json as points
     from days)
 ${FOUND} from (select * from scanned union all select * from probed) as found group by series`
 
-const PROBE = sql<Found, Asked>(
-  probed(FIRST_DAY, `select day, total from ${daysOfRuns('asked', 'first_day', LAST_DAY)}`),
-)
+const PROBE = sql<Found, Asked>(probed(FIRST_DAY, `select * from ${lastRuns('asked', 'first_day', LAST_DAY)}`))
 // A day whose runs are dropped has its total still.
 const PROBE_SINCE_EVER = sql<Found, Asked>(
   probed(
     '0',
-    `select day, total from totals
-      where ${isOf('totals', 'asked')} and day <= ${LAST_DAY}`,
+    `select day, total, null::int as first_ms, null::bigint as before, null::int[] as times, null::bigint[] as sums
+       from totals where ${isOf('totals', 'asked')} and day <= ${LAST_DAY}`,
   ),
 )
 
 const DAYS = sql<{ series: number; days: readonly number[]; points: readonly number[] }, [spans: string]>(`
 select series, json_agg(day) as days, json_agg(points) as points
   from (select series, day, total as points
-          from ${GIVEN} cross join lateral ${daysOfRuns('given', 'first::int', 'last::int')}
+          from ${GIVEN} cross join lateral ${lastRuns('given', 'first::int', 'last::int')}
         union all
         select given.series, day, ${SUM_OF_ROW}
           from ${GIVEN} join arrivals on ${isOf('arrivals', 'given')} and day between first and last) as stored

@@ -25,6 +25,11 @@ export interface PeriodSum {
   readonly sum: number
 }
 
+interface Change {
+  readonly index: number
+  sum: number
+}
+
 /** The sums of periods in order, without those that are zero. What is before the first bound is of the period before it. */
 export type Sums = readonly PeriodSum[]
 
@@ -32,7 +37,7 @@ export type Sums = readonly PeriodSum[]
 export function sumsOf(rows: readonly Found[], grid: Grid): Map<number, Sums> {
   return new Map(
     rows.map((row) => {
-      const changes: PeriodSum[] = []
+      const changes: Change[] = []
       addRows(changes, row)
       for (const points of row.points ?? []) addPoints(changes, points, grid)
       return [row.series, summed(changes)]
@@ -40,7 +45,7 @@ export function sumsOf(rows: readonly Found[], grid: Grid): Map<number, Sums> {
   )
 }
 
-function addRows(changes: PeriodSum[], { opens, levels, totals }: Found): void {
+function addRows(changes: Change[], { opens, levels, totals }: Found): void {
   for (const [place, first] of (opens ?? []).entries()) {
     let [index, before] = [first - 1, 0]
     for (const level of levels?.[place] ?? []) {
@@ -53,7 +58,7 @@ function addRows(changes: PeriodSum[], { opens, levels, totals }: Found): void {
   }
 }
 
-function addPoints(changes: PeriodSum[], [opens, before, base, times, sums]: Points, { from, period }: Grid): void {
+function addPoints(changes: Change[], [opens, before, base, times, sums]: Points, { from, period }: Grid): void {
   if (before !== 0) changes.push({ index: opens - 1, sum: before })
   let risen = before
   for (const [place, ms] of times.entries()) {
@@ -63,17 +68,16 @@ function addPoints(changes: PeriodSum[], [opens, before, base, times, sums]: Poi
   }
 }
 
-/** Rows are mostly read in the order of time, so that there is little to sort. */
-function summed(changes: PeriodSum[]): PeriodSum[] {
+/** Adds the changes of each period up. Rows are mostly read in the order of time, so that there is little to sort. */
+function summed(changes: Change[]): Sums {
   changes.sort((a, b) => a.index - b.index)
-  const sums: PeriodSum[] = []
-  for (let place = 0; place < changes.length; ) {
-    const index = changes[place]?.index ?? 0
-    let sum = 0
-    for (; changes[place]?.index === index; place++) sum += changes[place]?.sum ?? 0
-    if (sum !== 0) sums.push({ index, sum })
+  const sums: Change[] = []
+  for (const change of changes) {
+    const latest = sums.at(-1)
+    if (latest?.index === change.index) latest.sum += change.sum
+    else sums.push(change)
   }
-  return sums
+  return sums.filter(({ sum }) => sum !== 0)
 }
 
 /** The sums before the bounds 0 and later, as many as `count`. */
