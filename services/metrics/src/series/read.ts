@@ -7,8 +7,8 @@ import { type Found, type PeriodSum, periodSumsOf, type Sums, sumsBefore, sumsOf
 type Asked = [spans: string, from: number, to: number, period: number]
 
 /**
- * Spans and their scope are given as JSON, of which PostgreSQL expects the same whatever it is, and so keeps its plan. With values
- * to compare columns with it expects less, and would plan each time, which takes as long as some of the statements.
+ * Spans and their scope are given as one JSON document, so that PostgreSQL keeps the plans of these statements. Of parameters that
+ * columns are compared with, it would expect fewer rows, or cheaper ones, once it knows their values, and plan each execution.
  */
 const GIVEN = `(
   select * from json_to_recordset($1::json)

@@ -46,7 +46,7 @@ export function sumsOf(rows: readonly Found[], grid: Grid): Map<number, Sums> {
 }
 
 function addRows(changes: Change[], { opens, levels, totals }: Found): void {
-  for (const [place, first] of (opens ?? []).entries()) {
+  opens?.forEach((first, place) => {
     let [index, before] = [first - 1, 0]
     for (const level of levels?.[place] ?? []) {
       changes.push({ index, sum: level - before })
@@ -55,17 +55,17 @@ function addRows(changes: Change[], { opens, levels, totals }: Found): void {
     }
     const total = totals?.[place] ?? null
     if (total !== null) changes.push({ index, sum: total - before })
-  }
+  })
 }
 
 function addPoints(changes: Change[], [opens, before, base, times, sums]: Points, { from, period }: Grid): void {
   if (before !== 0) changes.push({ index: opens - 1, sum: before })
   let risen = before
-  for (const [place, ms] of times.entries()) {
+  times.forEach((ms, place) => {
     const sum = sums[place] ?? before + place + 1
     changes.push({ index: Math.floor((base + ms - from) / period), sum: sum - risen })
     risen = sum
-  }
+  })
 }
 
 /** Adds the changes of each period up. Rows are mostly read in the order of time, so that there is little to sort. */
