@@ -66,8 +66,8 @@ export async function listEvents(on: Queryable, question: Question): Promise<Map
   const counted = await countByPeriod(on, { ...question, period: 1 })
   return new Map(
     [...counted].map(([type, entries]) => {
-      const events = entries.flatMap(({ at, count }) =>
-        new Array<Counted>(Math.min(count, limit)).fill({ at, count: 1 }),
+      const events = entries.flatMap((entry) =>
+        entry.count === 1 ? entry : new Array<Counted>(Math.min(entry.count, limit)).fill({ at: entry.at, count: 1 }),
       )
       return [type, events.slice(0, limit)]
     }),

@@ -4,28 +4,34 @@ import type { Grid, Span } from './grid.ts'
 import { codeOf, DAY_MS, dayOf, type Scope, type SeriesName, TIER_CODES } from './series.ts'
 import { type Found, type PeriodSum, periodSumsOf, type Sums, sumsBefore, sumsOf } from './sums.ts'
 
-type Asked = [
-  scopeId: string,
-  tier: number,
-  series: readonly number[],
-  firsts: readonly number[],
-  lasts: readonly number[],
-  from: number,
-  to: number,
-  period: number,
-]
+type Asked = [spans: string, from: number, to: number, period: number]
+
+/**
+ * Spans and their scope are given as one JSON document, so that PostgreSQL keeps the plans of these statements. Of parameters that
+ * columns are compared with, it would expect fewer rows, or cheaper ones, once it knows their values, and plan each execution.
+ */
+const GIVEN = `(
+  select * from json_to_recordset($1::json)
+                as spans (scope_id uuid, tier smallint, series smallint, first bigint, last bigint)) as given`
+
+/** Whether a row is of the series of a span. */
+const isOf = (row: string, span: string) =>
+  `(${row}.scope_id, ${row}.tier, ${row}.series) = (${span}.scope_id, ${span}.tier, ${span}.series)`
 
 /** The spans: `low` and `high` are the times of their ends. */
 const asked = (firstDay: string) => `
 asked as (
   select *, ${firstDay} as first_day
-    from (select *, $6::bigint + first * $8::bigint as low, least($6::bigint + last * $8::bigint, $7::bigint) as high
-            from unnest($3::smallint[], $4::bigint[], $5::bigint[]) as given (series, first, last)) as spans)`
+    from (select *, $2::bigint + first * $4::bigint as low, least($2::bigint + last * $4::bigint, $3::bigint) as high
+            from ${GIVEN}) as spans)`
 
 /** The bound that follows a time, which may be before the span. */
 const boundAfter = (time: string) =>
-  `case when ${time} < low then first else (${time} - $6::bigint) / $8::bigint + 1 end`
-const timeOfBound = (bound: string) => `least($6::bigint + ${bound} * $8::bigint, $7::bigint)`
+  `case when ${time} < low then first else (${time} - $2::bigint) / $4::bigint + 1 end`
+/** The bounds from one on and before another, in order. */
+const boundsFrom = (first: string, end: string) =>
+  `(select generate_series(${first}, ${end} - 1) as bound offset 0) as bounds`
+const timeOfBound = (bound: string) => `least($2::bigint + ${bound} * $4::bigint, $3::bigint)`
 /** The sum of the points of a row before a time of its day, in milliseconds: the times are in order, so this is a binary search. */
 const summedBefore = (ms: string) => `
 case when sums = '{}' then width_bucket(${ms} - 1, times) else coalesce(sums[width_bucket(${ms} - 1, times)], 0) end`
@@ -37,14 +43,13 @@ const rowsOf = (table: string) => `
     select day * ${DAY_MS}::bigint as base, day * ${DAY_MS}::bigint + first_ms as begins,
            day * ${DAY_MS}::bigint + last_ms as ends, times, sums
       from ${table}
-     where scope_id = $1 and tier = $2::smallint and series = asked.series and day between first_day and ${LAST_DAY}`
+     where ${isOf(table, 'asked')} and day between first_day and ${LAST_DAY}`
 
 /**
  * Reads rows of points in one pass: they are wide, and nothing may sort, hash or keep them. Of each, `opens` is the first bound
  * after its first point, and `closes` the first after its last. Where a row has more points than bounds, these are searched for:
- * those in between have what is before them in the row, as a level, and the one after them has all of it, as a rise. Where it
- * has fewer, its points are read, those before the span as a sum. The first `offset 0` has what is the same for all of a row
- * computed once, the second has a row left behind before anything is grouped.
+ * what the row has before those in between are its levels. Where it has fewer, its points are read, those before the span as a
+ * sum. The `offset 0` have what is the same for all of a row computed once, and a row left behind before anything is grouped.
  */
 const scanned = (...tables: readonly string[]) => `
 stored as (
@@ -54,25 +59,23 @@ stored as (
          case when ends < high then cardinality(times) else width_bucket((high - base - 1)::int, times) end as reached
     from asked cross join lateral (${tables.map(rowsOf).join(' union all ')}) as rows
    where begins < high offset 0),
-opened as (
-  select *, closes - opens < size as searched,
-         generate_series(opens, case when closes - opens >= size then opens when ends < high then closes else closes - 1 end) as bound
-    from stored),
 scanned as (
-  select series, case when searched then bound < closes end as level, bound,
-         case when not searched then null when bound = closes then ${SUM_OF_ROW}
-              else ${summedBefore(`(${timeOfBound('bound')} - base)::int`)} end as sum,
-         case when not searched then
+  select series, opens,
+         case when opens < closes and closes - opens < size then array(
+           select ${summedBefore(`(${timeOfBound('bound')} - base)::int`)} from ${boundsFrom('opens', 'closes')}) end as levels,
+         case when ends < high then ${SUM_OF_ROW} end as total,
+         case when closes - opens >= size then
            json_build_array(opens, coalesce(sums[passed], passed), base, array_to_json(times[passed + 1:reached]), array_to_json(sums[passed + 1:reached]))
          end as points
-    from opened offset 0)`
+    from stored offset 0)`
 
-const FOUND =
-  'select series, level, json_agg(bound) as bounds, json_agg(sum) as sums, json_agg(points) filter (where level is null) as points'
+const FOUND = `
+select series, json_agg(opens) filter (where points is null) as opens, json_agg(levels) filter (where points is null) as levels,
+       json_agg(total) filter (where points is null) as totals, json_agg(points) filter (where points is not null) as points`
 
 const SCAN = sql<Found, Asked>(`
 with ${asked(FIRST_DAY)}, ${scanned('runs', 'arrivals')}
-${FOUND} from scanned group by series, level`)
+${FOUND} from scanned group by series`)
 // Of a running total whose runs are dropped that of the day is left, as a point at its end.
 const SCAN_WITH_DROPPED = sql<Found, Asked>(`
 with ${asked(FIRST_DAY)}, ${scanned('runs', 'arrivals')},
@@ -80,76 +83,65 @@ dropped as (
   select asked.*, (day + 1) * ${DAY_MS}::bigint as next, total
     from asked cross join lateral (
       select day, total from totals as t
-       where scope_id = $1 and tier = $2::smallint and t.series = asked.series and day between first_day and ${LAST_DAY}
+       where ${isOf('t', 'asked')} and day between first_day and ${LAST_DAY}
          and not exists (select from runs as r
                           where (r.scope_id, r.tier, r.series, r.day) = (t.scope_id, t.tier, t.series, t.day))) as t)
 ${FOUND}
   from (select * from scanned
         union all
-        select series, false, ${boundAfter('next - 1')}, total, null from dropped where next <= high) as found
- group by series, level`)
+        select series, ${boundAfter('next - 1')}, null, total, null from dropped where next <= high) as found
+ group by series`)
 
-/** The sum of the settled points of each day between two: what is before its last run, and that run. */
-const daysOfRuns = (series: string, firstDay: string, lastDay: string) => `
+/** The last run of each day between two, which knows the sum of the settled points of the day. */
+const lastRuns = (span: string, firstDay: string, lastDay: string) => `
   generate_series(${firstDay}, ${lastDay}) as day cross join lateral (
-    select before + ${SUM_OF_ROW} as total from runs as r
-     where scope_id = $1 and tier = $2::smallint and r.series = ${series} and r.day = day.day
+    select first_ms, before, times, sums, before + ${SUM_OF_ROW} as total from runs as r
+     where ${isOf('r', span)} and r.day = day.day
      order by first_ms desc, id desc limit 1) as run`
 
 /**
- * Reads one run for each bound: what is before the run in its day, and what is before the bound in the run, are the level of the
- * bound. The total of a day is a rise at its end. Arrivals have no such order: they are scanned.
+ * Reads one run for each bound: what is before the run in its day, and what is before the bound in the run, are what the day has
+ * before the bound. A day is read as a row is. Arrivals have no such order: they are scanned.
+ * @param days days with the totals of their points, and with their last runs where these are known.
  */
 const probed = (firstDay: string, days: string) => `
 with ${asked(firstDay)}, ${scanned('arrivals')},
 days as (
-  select asked.*, day, day * ${DAY_MS}::bigint as base, (day + 1) * ${DAY_MS}::bigint as next, total
-    from asked cross join lateral (${days}) as stored),
-bounds as (
-  select series, day, bound, (${timeOfBound('bound')} - base)::int as ms
-    from days cross join lateral generate_series(
-           greatest(first, (base - $6::bigint + $8::bigint - 1) / $8::bigint),
-           case when high < next then last else (next - 1 - $6::bigint) / $8::bigint end) as bound
-   where next > low),
+  select *, greatest(first, (base - $2::bigint + $4::bigint - 1) / $4::bigint) as opens,
+         case when next <= high then ${boundAfter('next - 1')} else last + 1 end as closes
+    from (select asked.*, stored.*, day * ${DAY_MS}::bigint as base, (day + 1) * ${DAY_MS}::bigint as next
+            from asked cross join lateral (${days}) as stored offset 0) as placed),
 probed as (
-  select bounds.series, bound, run.sum
-    from bounds cross join lateral (
-      select before + ${summedBefore('ms')} as sum from runs
-       where scope_id = $1 and tier = $2::smallint and series = bounds.series and day = bounds.day and first_ms < ms
-       order by first_ms desc, id desc limit 1) as run),
-found as (
-  select * from scanned
-  union all
-  select series, true, bound, sum, null from probed
-  union all
-  select series, false, ${boundAfter('next - 1')}, total, null from days where next <= high)
-${FOUND} from found group by series, level`
+  select series, opens,
+         case when opens < closes then array(
+           select coalesce(
+                    case when ms > first_ms then before + ${summedBefore('ms')}
+                         else (select before + ${summedBefore('ms')} from runs
+                                where ${isOf('runs', 'days')} and runs.day = days.day and first_ms < ms
+                                order by first_ms desc, id desc limit 1) end, 0)
+             from (select (${timeOfBound('bound')} - base)::int as ms
+                     from ${boundsFrom('opens', 'closes')} offset 0) as placed) end as levels,
+         case when next <= high then total end as total, null::json as points
+    from days)
+${FOUND} from (select * from scanned union all select * from probed) as found group by series`
 
-const PROBE = sql<Found, Asked>(
-  probed(FIRST_DAY, `select day, total from ${daysOfRuns('asked.series', 'first_day', LAST_DAY)}`),
-)
-// A day whose runs are dropped has its total still, as a rise at its end.
+const PROBE = sql<Found, Asked>(probed(FIRST_DAY, `select * from ${lastRuns('asked', 'first_day', LAST_DAY)}`))
+// A day whose runs are dropped has its total still.
 const PROBE_SINCE_EVER = sql<Found, Asked>(
   probed(
     '0',
-    `select day, total from totals
-      where scope_id = $1 and tier = $2::smallint and series = asked.series and day <= ${LAST_DAY}`,
+    `select day, total, null::int as first_ms, null::bigint as before, null::int[] as times, null::bigint[] as sums
+       from totals where ${isOf('totals', 'asked')} and day <= ${LAST_DAY}`,
   ),
 )
 
-const DAYS = sql<
-  { series: number; days: [day: number, points: number][] },
-  [scopeId: string, tier: number, series: readonly number[], firstDay: number, lastDay: number]
->(`
-select series, json_agg(json_build_array(day, points)) as days
-  from (select series, day, sum(points) as points
-          from (select series, day, total as points
-                  from unnest($3::smallint[]) as asked (series) cross join lateral ${daysOfRuns('asked.series', '$4::int', '$5::int')}
-                union all
-                select series, day, ${SUM_OF_ROW} from arrivals
-                 where scope_id = $1 and tier = $2::smallint and series = any($3::smallint[]) and day between $4::int and $5::int
-               ) as stored
-         group by series, day) as summed
+const DAYS = sql<{ series: number; days: readonly number[]; points: readonly number[] }, [spans: string]>(`
+select series, json_agg(day) as days, json_agg(points) as points
+  from (select series, day, total as points
+          from ${GIVEN} cross join lateral ${lastRuns('given', 'first::int', 'last::int')}
+        union all
+        select given.series, day, ${SUM_OF_ROW}
+          from ${GIVEN} join arrivals on ${isOf('arrivals', 'given')} and day between first and last) as stored
  group by series`)
 
 /** Sums up to bounds of series of events, from all points near them: for bounds that are close, or series with few points. */
@@ -213,20 +205,23 @@ export async function pointsByDay<Name extends SeriesName>(
   series: readonly Name[],
   { from, to }: Pick<Grid, 'from' | 'to'>,
 ): Promise<Map<Name, Map<number, number>>> {
-  const codes = series.map(codeOf)
-  const rows = await on.query(DAYS, scope.id, TIER_CODES[scope.tier], codes, dayOf(from), dayOf(to - 1))
+  const spans = series.map((name) => ({ series: name, first: dayOf(from), last: dayOf(to - 1) }))
   const found = new Map<number, Map<number, number>>()
-  for (const { series: code, days } of rows) found.set(code, new Map(days))
-  return byName(
-    series.map((name) => ({ series: name })),
-    found,
-  )
+  for (const { series: code, days, points } of await on.query(DAYS, given(scope, spans))) {
+    const byDay = new Map<number, number>()
+    for (const [place, day] of days.entries()) byDay.set(day, (byDay.get(day) ?? 0) + (points[place] ?? 0))
+    found.set(code, byDay)
+  }
+  return byName(spans, found)
 }
 
 function askedOf(scope: Scope, spans: readonly Span<SeriesName>[], { from, to, period }: Grid): Asked {
-  const codes = spans.map(({ series }) => codeOf(series))
-  const [firsts, lasts] = [spans.map(({ first }) => first), spans.map(({ last }) => last)]
-  return [scope.id, TIER_CODES[scope.tier], codes, firsts, lasts, from, to, period]
+  return [given(scope, spans), from, to, period]
+}
+
+function given({ tier, id }: Scope, spans: readonly Span<SeriesName>[]): string {
+  const of = { scope_id: id, tier: TIER_CODES[tier] }
+  return JSON.stringify(spans.map(({ series, first, last }) => ({ ...of, series: codeOf(series), first, last })))
 }
 
 function byName<Name extends SeriesName, Value>(

@@ -1,20 +1,15 @@
 import type { Grid } from './grid.ts'
 
 /**
- * Sums of a series before bounds. The sum before a bound is its level, if it has one, and all rises up to it: a level says what
- * rows that the bound divides have before it, and a rise what ended since the bound before.
+ * What is read of a series: of each row `opens`, `levels` and `totals` have an entry, unless its points are read. The row begins
+ * before the bound that it opens at, its levels are the sums of it before this bound and those that follow, and all of it, the
+ * total, is before the next one; null where the row goes on after the last bound.
  */
-export interface Sums {
-  readonly levels: ReadonlyMap<number, number>
-  readonly rises: ReadonlyMap<number, number>
-}
-
-/** Levels or rises of a series, as they are read, or where `level` is null points of it. Those of the same bound are added. */
 export interface Found {
   readonly series: number
-  readonly level: boolean | null
-  readonly bounds: readonly number[]
-  readonly sums: readonly number[]
+  readonly opens: readonly number[] | null
+  readonly levels: readonly (readonly number[] | null)[] | null
+  readonly totals: readonly (number | null)[] | null
   readonly points: readonly Points[] | null
 }
 
@@ -30,58 +25,71 @@ export interface PeriodSum {
   readonly sum: number
 }
 
-/** What was found, by series. */
-export function sumsOf(rows: readonly Found[], grid: Grid): Map<number, Sums> {
-  const found = new Map<number, { levels: Map<number, number>; rises: Map<number, number> }>()
-  for (const row of rows) {
-    const of = found.get(row.series) ?? { levels: new Map(), rises: new Map() }
-    found.set(row.series, of)
-    for (const points of row.points ?? []) addRises(of.rises, points, grid)
-    if (row.level === null) continue
-    const into = row.level ? of.levels : of.rises
-    for (const [place, bound] of row.bounds.entries()) into.set(bound, (into.get(bound) ?? 0) + (row.sums[place] ?? 0))
-  }
-  return found
+interface Change {
+  readonly index: number
+  sum: number
 }
 
-/** Adds what points raise the sum by, at the first bound after each. */
-function addRises(
-  rises: Map<number, number>,
-  [opens, before, base, times, sums]: Points,
-  { from, period }: Grid,
-): void {
-  const rise = (bound: number, by: number) => rises.set(bound, (rises.get(bound) ?? 0) + by)
-  if (before !== 0) rise(opens, before)
+/** The sums of periods in order, without those that are zero. What is before the first bound is of the period before it. */
+export type Sums = readonly PeriodSum[]
+
+/** What was found, by series. */
+export function sumsOf(rows: readonly Found[], grid: Grid): Map<number, Sums> {
+  return new Map(
+    rows.map((row) => {
+      const changes: Change[] = []
+      addRows(changes, row)
+      for (const points of row.points ?? []) addPoints(changes, points, grid)
+      return [row.series, summed(changes)]
+    }),
+  )
+}
+
+function addRows(changes: Change[], { opens, levels, totals }: Found): void {
+  opens?.forEach((first, place) => {
+    let [index, before] = [first - 1, 0]
+    for (const level of levels?.[place] ?? []) {
+      changes.push({ index, sum: level - before })
+      before = level
+      index++
+    }
+    const total = totals?.[place] ?? null
+    if (total !== null) changes.push({ index, sum: total - before })
+  })
+}
+
+function addPoints(changes: Change[], [opens, before, base, times, sums]: Points, { from, period }: Grid): void {
+  if (before !== 0) changes.push({ index: opens - 1, sum: before })
   let risen = before
-  for (const [place, ms] of times.entries()) {
+  times.forEach((ms, place) => {
     const sum = sums[place] ?? before + place + 1
-    rise(Math.floor((base + ms - from) / period) + 1, sum - risen)
+    changes.push({ index: Math.floor((base + ms - from) / period), sum: sum - risen })
     risen = sum
+  })
+}
+
+/** Adds the changes of each period up. Rows are mostly read in the order of time, so that there is little to sort. */
+function summed(changes: Change[]): Sums {
+  changes.sort((a, b) => a.index - b.index)
+  const sums: Change[] = []
+  for (const change of changes) {
+    const latest = sums.at(-1)
+    if (latest?.index === change.index) latest.sum += change.sum
+    else sums.push(change)
   }
+  return sums.filter(({ sum }) => sum !== 0)
 }
 
 /** The sums before the bounds 0 and later, as many as `count`. */
-export function sumsBefore(sums: Sums | undefined, count: number): number[] {
-  let risen = 0
+export function sumsBefore(sums: Sums = [], count: number): number[] {
+  let [sum, place] = [0, 0]
   return Array.from({ length: count }, (_, bound) => {
-    risen += sums?.rises.get(bound) ?? 0
-    return risen + (sums?.levels.get(bound) ?? 0)
+    for (let next = sums[place]; next !== undefined && next.index < bound; next = sums[++place]) sum += next.sum
+    return sum
   })
 }
 
 /** The sums of the periods from a bound on in which something happened, in order. */
-export function periodSumsOf(sums: Sums | undefined, first: number): PeriodSum[] {
-  if (sums === undefined) return []
-  const { levels, rises } = sums
-  const bounds = [...new Set([...rises.keys(), ...levels.keys()])].sort((a, b) => a - b)
-  const found: PeriodSum[] = []
-  let [risen, before] = [0, 0]
-  // Whatever has a level at a bound has a level or a rise at the next, so that nothing is missed between those that are there.
-  for (const bound of bounds) {
-    risen += rises.get(bound) ?? 0
-    const sum = risen + (levels.get(bound) ?? 0)
-    if (bound > first && sum !== before) found.push({ index: bound - 1, sum: sum - before })
-    before = sum
-  }
-  return found
+export function periodSumsOf(sums: Sums = [], first: number): PeriodSum[] {
+  return sums.filter(({ index }) => index >= first)
 }
