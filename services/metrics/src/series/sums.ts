@@ -17,7 +17,13 @@ export interface Found {
  * Points of a row: the bound after its first one, the sum of those before the span, the beginning of the day, and of those in the
  * span the milliseconds in the day, in order, and where values are not one, the running sums of the row.
  */
-type Points = readonly [opens: number, before: number, base: number, times: readonly number[], sums: readonly number[]]
+type Points = readonly [
+  opens: number,
+  before: number,
+  base: number,
+  times: readonly number[],
+  sums: readonly number[] | null,
+]
 
 /** The sum of the points of one period: period `index` begins at the bound of this number. */
 export interface PeriodSum {
@@ -62,7 +68,7 @@ function addPoints(changes: Change[], [opens, before, base, times, sums]: Points
   if (before !== 0) changes.push({ index: opens - 1, sum: before })
   let risen = before
   times.forEach((ms, place) => {
-    const sum = sums[place] ?? before + place + 1
+    const sum = sums?.[place] ?? before + place + 1
     changes.push({ index: Math.floor((base + ms - from) / period), sum: sum - risen })
     risen = sum
   })

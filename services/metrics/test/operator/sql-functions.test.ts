@@ -17,14 +17,16 @@ const SPAN = 4 * DAY_MS
 const RECIPIENTS = DELIVERY_COUNTS.map((name) => `recipients.${name}` as const)
 const SERIES: readonly SeriesName[] = ['message.received', 'storage_bytes', ...RECIPIENTS]
 
-const change = fc.record({
-  series: fc.constantFrom(...SERIES),
-  time: fc.oneof(
-    fc.integer({ min: 0, max: SPAN - 1 }),
-    fc.integer({ min: 0, max: SPAN / 3_600_000 }).map((hour) => hour * 3_600_000),
-  ),
-  value: fc.integer({ min: -50, max: 50 }),
-})
+const change = fc
+  .record({
+    series: fc.constantFrom(...SERIES),
+    time: fc.oneof(
+      fc.integer({ min: 0, max: SPAN - 1 }),
+      fc.integer({ min: 0, max: SPAN / 3_600_000 }).map((hour) => hour * 3_600_000),
+    ),
+    value: fc.integer({ min: -50, max: 50 }),
+  })
+  .map((made) => (made.series === 'message.received' ? { ...made, value: 1 } : made))
 const question = fc.record({
   from: fc.integer({ min: -DAY_MS, max: SPAN }),
   points: fc.integer({ min: 1, max: 60 }),
