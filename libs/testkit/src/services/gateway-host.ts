@@ -3,6 +3,7 @@
  * more than starting one, so the suites of a worker share a process in which each has a gateway of its own. Commands
  * and responses are messages; the process exits with the worker.
  */
+import { flushCompileCache } from 'node:module'
 import path from 'node:path'
 import type { Service } from '@restante/service/process'
 import { createLogger, type Logger } from '@restante/service/telemetry'
@@ -100,6 +101,8 @@ const {
   ...(await load('admin/checks/installation.ts')),
   ...(await load('admin/program.ts')),
 }
+// Left to the exit, new entries of the cache delay the end of jest, whose pipes this process has.
+flushCompileCache()
 
 const gateways = new Map<string, Service>()
 
