@@ -1,3 +1,4 @@
+import { byLength } from '@restante/testkit'
 import type { BrowserContextOptions } from 'playwright-core'
 import { z } from 'zod'
 import { newPage, openBrowser } from '../support/programs/browser.ts'
@@ -6,12 +7,16 @@ import { useSystem } from '../support/suite.ts'
 
 const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true }
 const DESKTOP = { viewport: { width: 1280, height: 800 } }
-const SCREENS: readonly [string, BrowserContextOptions & typeof DESKTOP][] = [
+type Screen = readonly [name: string, options: BrowserContextOptions & typeof DESKTOP]
+/** Both sizes, both sets of colours, with scripts and without. */
+const EXTREMES: readonly Screen[] = [
   ['phone', PHONE],
-  ['phone, in dark colours', { ...PHONE, colorScheme: 'dark' }],
-  ['desktop', DESKTOP],
   ['desktop, in dark colours, without scripts', { ...DESKTOP, colorScheme: 'dark', javaScriptEnabled: false }],
 ]
+const SCREENS = byLength<readonly Screen[]>({
+  short: EXTREMES,
+  long: [...EXTREMES, ['phone, in dark colours', { ...PHONE, colorScheme: 'dark' }], ['desktop', DESKTOP]],
+})
 /** Pages with long code, wide tables and lists. */
 const READ = ['Guide for agents', 'Routes and permissions', 'API reference']
 /** Where to keep what was seen, for a look at it by a person. */

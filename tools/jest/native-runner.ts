@@ -1,4 +1,4 @@
-import { createRequire } from 'node:module'
+import { createRequire, flushCompileCache } from 'node:module'
 import { pathToFileURL } from 'node:url'
 import { underLoad } from '@restante/testkit/machine-load'
 
@@ -113,6 +113,8 @@ const runNatively: TestFramework = async (
   } finally {
     globalThis.console = console
     forgetTests()
+    // Left to the exit of the worker, new entries of the cache take longer than the half second that jest gives it.
+    flushCompileCache()
   }
 }
 

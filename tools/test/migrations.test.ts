@@ -7,9 +7,9 @@ import { STORING_SERVICES } from '@restante/contracts/vocabulary'
 
 const root = resolve(import.meta.dirname, '../..')
 
-/** Runs `npm run migrations:check` for one package. */
-async function check(folder: string): Promise<{ agrees: boolean; output: string }> {
-  const run = promisify(execFile)(process.execPath, [join(root, 'tools/prisma/check.ts'), folder])
+/** Runs `npm run migrations:check` for some packages; for none, it checks each that has a schema. */
+async function check(...folders: string[]): Promise<{ agrees: boolean; output: string }> {
+  const run = promisify(execFile)(process.execPath, [join(root, 'tools/prisma/check.ts'), ...folders])
   return run.then(
     ({ stdout }) => ({ agrees: true, output: stdout }),
     (failure) => ({ agrees: false, output: `${failure.stdout}${failure.stderr}` }),
@@ -54,9 +54,20 @@ alter table entries add check (cardinality(words) < 10);
 `
 
 describe('the check of migrations against schema.prisma', () => {
-  it.each(STORING_SERVICES)('finds no difference in %s', async (service) => {
-    const output = `services/${service}: migrations and schema.prisma agree\n`
-    expect(await check(join(root, 'services', service))).toEqual({ agrees: true, output })
+  describe('of all packages', () => {
+    let all: { agrees: boolean; output: string }
+    beforeAll(async () => {
+      all = await check()
+    })
+
+    it.each(STORING_SERVICES)('finds no difference in %s', (service) => {
+      expect(all.output.split('\n')).toContain(`services/${service}: migrations and schema.prisma agree`)
+    })
+
+    it('has checked no others, and exits without an error', () => {
+      expect(all.output.trimEnd().split('\n')).toHaveLength(STORING_SERVICES.length)
+      expect(all.agrees).toBe(true)
+    })
   })
 
   it('accepts migrations that result in the schema', async () => {

@@ -14,13 +14,25 @@ const JEST = ['--disable-warning=ExperimentalWarning', join(root, 'node_modules/
 /** Tests of the chart and of alerts, which need programs that `npm test` does without. */
 const CHART_TESTS = ['<rootDir>/helm/test/**/*.test.ts', '<rootDir>/deploy/observability/test/**/*.chart.test.ts']
 
+/** Tests in one process, most without engines. They need a core, and are in no other's way. */
+const CALCULATING = ['libs/contracts', 'libs/mime', 'libs/recurrence', 'tools']
+
 /**
  * Tests that load the whole machine run when all others are done, two files at a time. The others spend much of their
- * time waiting, so that two cores are enough for three at once.
+ * time waiting, so that two cores are enough for three at once. The longest of the last ones waits for engines to come
+ * back most of its time, so tests that only calculate run beside it.
  */
 const rounds = [
-  ['--maxWorkers=3', String.raw`--testPathIgnorePatterns=\.alone\.test\.ts$`],
-  ['--maxWorkers=2', '--testMatch=<rootDir>/test-e2e/**/*.alone.test.ts'],
+  [
+    '--maxWorkers=3',
+    String.raw`--testPathIgnorePatterns=\.alone\.test\.ts$`,
+    ...CALCULATING.map((folder) => `--testPathIgnorePatterns=<rootDir>/${folder}/`),
+  ],
+  [
+    '--maxWorkers=2',
+    '--testMatch=<rootDir>/test-e2e/**/*.alone.test.ts',
+    ...CALCULATING.map((folder) => `--testMatch=<rootDir>/${folder}/**/*.test.ts`),
+  ],
 ]
 
 /** The parsed arguments of the command. */

@@ -118,17 +118,17 @@ export interface Fixture {
 /** @param domain of the inboxes; that of mail-ingest itself is in the overrides. */
 export async function openFixture(overrides: Record<string, string> = {}, domain = DOMAIN): Promise<Fixture> {
   const folder = path.resolve(import.meta.dirname, '..')
-  const [database, topics, blobs, port, smtpPort, metricsPort] = await Promise.all([
+  const redis = openRedis()
+  const [database, topics, blobs, domainsDns, port, smtpPort, metricsPort] = await Promise.all([
     createDatabase(folder),
     createTopics(),
     mkdtemp(path.join(tmpdir(), 'mail-ingest-')),
+    startFakeDomainsDns(),
     freePort(),
     freePort(),
     freePort(),
   ])
   const url = `http://127.0.0.1:${port}`
-  const redis = openRedis()
-  const domainsDns = await startFakeDomainsDns()
   const gateway = await GatewayProcess.start({
     topics,
     redis,

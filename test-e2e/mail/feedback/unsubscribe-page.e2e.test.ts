@@ -1,3 +1,4 @@
+import { byLength } from '@restante/testkit'
 import type { BrowserContextOptions } from 'playwright-core'
 import { newPage, openBrowser } from '../../support/programs/browser.ts'
 import { describeWith } from '../../support/programs/programs.ts'
@@ -10,13 +11,18 @@ const PHONE: BrowserContextOptions = {
   isMobile: true,
   hasTouch: true,
 }
-const SCREENS: readonly [string, BrowserContextOptions][] = [
-  ['desktop', { viewport: { width: 1280, height: 800 } }],
-  ['desktop, in dark colours', { viewport: { width: 1280, height: 800 }, colorScheme: 'dark' }],
-  ['phone', PHONE],
+const DESKTOP: BrowserContextOptions = { viewport: { width: 1280, height: 800 } }
+type Screen = readonly [name: string, options: BrowserContextOptions]
+/** The narrowest and the widest, both sets of colours, fingers and keys, with scripts and without. */
+const EXTREMES: readonly Screen[] = [
+  ['desktop', DESKTOP],
   ['narrow phone, in dark colours', { ...PHONE, viewport: { width: 320, height: 568 }, colorScheme: 'dark' }],
   ['browser without scripts', { viewport: { width: 800, height: 600 }, javaScriptEnabled: false }],
 ]
+const SCREENS = byLength<readonly Screen[]>({
+  short: EXTREMES,
+  long: [...EXTREMES, ['desktop, in dark colours', { ...DESKTOP, colorScheme: 'dark' }], ['phone', PHONE]],
+})
 /** Where to keep what was seen, for a look at it by a person. */
 const FOLDER = process.env['RESTANTE_SCREENSHOTS']
 /** Smallest height of what a finger has to hit (WCAG 2.5.5). */

@@ -1,4 +1,5 @@
 import { LIMITS } from '@restante/contracts/vocabulary'
+import { byLength } from '@restante/service/testing'
 import fc from 'fast-check'
 import { parseHeadersOnly, readMail } from '../../src/index.ts'
 import { fixture } from '../fixture.ts'
@@ -77,7 +78,7 @@ describe('a randomly damaged mail', () => {
         const texts = [...textsIn([readMail(raw), parseHeadersOnly(raw)])]
         expect(texts.filter((text) => text.includes('\0') || !text.isWellFormed())).toEqual([])
       }),
-      { numRuns: 1_500 },
+      { numRuns: byLength({ short: 500, long: 1_500 }) },
     )
   })
 
@@ -91,7 +92,7 @@ describe('a randomly damaged mail', () => {
         expect((mail.extractedText ?? '').length).toBeLessThanOrEqual((mail.text ?? '').length)
         expect(readMail(raw)).toEqual(mail)
       }),
-      { numRuns: 200 },
+      { numRuns: byLength({ short: 100, long: 200 }) },
     )
   })
 })

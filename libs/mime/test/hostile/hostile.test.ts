@@ -15,7 +15,7 @@ import { fixture, mailOf } from '../fixture.ts'
 const MEGABYTE = 1024 * 1024
 /** How much is read of each hostile text. */
 const MUCH = byLength({ short: MEGABYTE / 8, long: MEGABYTE })
-const MOST = byLength({ short: 2 * MEGABYTE, long: 16 * MEGABYTE })
+const MOST = byLength({ short: MEGABYTE, long: 16 * MEGABYTE })
 /** Bytes from one place where a mail is cut off to the next: a prime, so that the places fall anywhere in a line. */
 const CUTS_APART = byLength({ short: 7, long: 1 })
 const filled = (unit: string, size: number): string => unit.repeat(Math.ceil(size / unit.length))

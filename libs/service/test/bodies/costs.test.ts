@@ -33,7 +33,7 @@ describe('the largest body of every operation', () => {
 
   it.each(all)(`blocks a process of $id for at most ${PROMISED_MS} ms`, async ({ operation }) => {
     const slow: string[] = []
-    for (const hostile of sampleByLength(4, bodies.of(operation))) {
+    for (const hostile of sampleByLength(8, bodies.of(operation))) {
       const ms = await blockedBy(operation, hostile)
       if (ms > BLOCKED_MS) slow.push(`${hostile.what}: ${ms} ms`)
     }

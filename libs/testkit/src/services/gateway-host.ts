@@ -3,6 +3,7 @@
  * more than starting one, so the suites of a worker share a process in which each has a gateway of its own. Commands
  * and responses are messages; the process exits with the worker.
  */
+import { flushCompileCache } from 'node:module'
 import path from 'node:path'
 import type { Service } from '@restante/service/process'
 import { createLogger, type Logger } from '@restante/service/telemetry'
@@ -100,6 +101,8 @@ const {
   ...(await load('admin/checks/installation.ts')),
   ...(await load('admin/program.ts')),
 }
+// Left to the exit, new entries of the cache delay the end of jest, whose pipes this process has.
+flushCompileCache()
 
 const gateways = new Map<string, Service>()
 
@@ -120,26 +123,33 @@ async function obey(given: Command): Promise<unknown> {
 /** Runs a command of the operator. @returns its exit code, what it prints and what it says. */
 async function operate(given: Record<string, string>, words: readonly string[]) {
   const config = gateway.configure(given)
-  const operator = new Operator({ ...config, operator: 'tester' })
-  const queue = new DeliveryQueue({ mailSend: config.peers.of('mail-send'), operator: 'tester' })
-  const webhooks = new WebhookLog({ dispatcher: config.peers.of('webhooks-dispatcher'), operator: 'tester' })
   const { peers } = config
-  const owners = { domainsDns: peers.of('domains-dns'), mailIngest: peers.of('mail-ingest') }
-  const domains = new Domains({ ...owners, operator: 'tester' })
-  const apps = new Apps({ appsSignin: peers.of('apps-signin'), operator: 'tester' })
-  const metrics = new Metrics({ metrics: peers.of('metrics') })
-  const { sharedDomains } = config.addresses
-  const stores = { ...config, peerOf: (name: PeerName) => peers.of(name), sharedDomains, operator: 'tester' }
-  const installation = new Installation(stores)
+  const opened: Operator[] = []
+  /** Opens a store when the command first asks for it, as the program does: two of them open the database. */
+  function store(open: () => Operator): () => Operator {
+    let made: Operator | undefined
+    return () => {
+      if (made !== undefined) return made
+      made = open()
+      opened.push(made)
+      return made
+    }
+  }
   const [printed, said]: [string[], string[]] = [[], []]
+  const operator = 'tester'
   const console: Console = {
-    operator: () => operator,
-    queue: () => queue,
-    webhooks: () => webhooks,
-    domains: () => domains,
-    apps: () => apps,
-    metrics: () => metrics,
-    installation: () => installation,
+    operator: store(() => new Operator({ ...config, operator })),
+    queue: store(() => new DeliveryQueue({ mailSend: peers.of('mail-send'), operator })),
+    webhooks: store(() => new WebhookLog({ dispatcher: peers.of('webhooks-dispatcher'), operator })),
+    domains: store(
+      () => new Domains({ domainsDns: peers.of('domains-dns'), mailIngest: peers.of('mail-ingest'), operator }),
+    ),
+    apps: store(() => new Apps({ appsSignin: peers.of('apps-signin'), operator })),
+    metrics: store(() => new Metrics({ metrics: peers.of('metrics') })),
+    installation: store(() => {
+      const { sharedDomains } = config.addresses
+      return new Installation({ ...config, peerOf: (name) => peers.of(name), sharedDomains, operator })
+    }),
     publicUrl: () => config.publicUrls[0] ?? '',
     print: (line) => printed.push(line),
     say: (line) => said.push(line),
@@ -149,8 +159,7 @@ async function operate(given: Record<string, string>, words: readonly string[]) 
     const code = await execute(console, words)
     return { code, stdout: printed.join('\n'), stderr: said.join('\n') }
   } finally {
-    const opened = [operator, queue, webhooks, domains, apps, metrics, installation]
-    await Promise.all(opened.map((store) => store.close()))
+    await Promise.all(opened.map((each) => each.close()))
   }
 }
 

@@ -5,7 +5,7 @@ import type { Answer, CallOptions } from '../support/fixture.ts'
 import type { TestInbox } from '../support/tenant.ts'
 import { type Arrivals, startArrivals } from './in/arrivals.ts'
 
-const SEQUENCES = byLength({ short: 4, long: 60 })
+const SEQUENCES = byLength({ short: 2, long: 60 })
 const CHANGES = 7
 const WAITING = sql<{ key: string }, []>("select key from timers where kind = 'invitation-out'")
 const WINDOW = { after: '2027-01-01T00:00:00Z', before: '2027-12-31T00:00:00Z', limit: '100' }

@@ -1,4 +1,5 @@
 import { PERMISSIONS, type Permission, type PermissionGrant } from '@restante/contracts/access'
+import { byLength } from '@restante/testkit'
 import fc from 'fast-check'
 import {
   type Grant,
@@ -72,7 +73,7 @@ describe('histories of keys that make and change each other', () => {
           expect([isPublic, isUnrestricted(rights), holds(rights, 'account_update')]).toEqual([true, false, false])
         }
       }),
-      { numRuns: 3_000 },
+      { numRuns: byLength({ short: 1_000, long: 3_000 }) },
     )
   })
 
@@ -83,7 +84,7 @@ describe('histories of keys that make and change each other', () => {
         const grant = grantForNew(creator.rights, request)
         if (grant.outcome === 'granted') expect(holds(grant.rights, 'app_connect')).toBe(false)
       }),
-      { numRuns: 500 },
+      { numRuns: byLength({ short: 200, long: 500 }) },
     )
   })
 
@@ -95,7 +96,7 @@ describe('histories of keys that make and change each other', () => {
         const again = grantForUpdate(without.rights, without.rights, { [permission]: true })
         expect(again.outcome).toBe('escalation')
       }),
-      { numRuns: 500 },
+      { numRuns: byLength({ short: 200, long: 500 }) },
     )
   })
 })

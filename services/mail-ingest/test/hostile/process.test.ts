@@ -10,10 +10,10 @@ import { Ingest, type IngestProcess } from './support/process.ts'
 import { BadReadingError, changeOf, readBack } from './support/read-back.ts'
 
 /** Commands of one flood; the floods of bytes are a multiple of it. */
-const FLOOD = byLength({ short: 50_000, long: 500_000 })
+const FLOOD = byLength({ short: 25_000, long: 500_000 })
 
 const HOSTILE = sampleByLength(4, HOSTILE_MAILS)
-const ODD = sampleByLength(3, ODD_MAILS)
+const ODD = sampleByLength(6, ODD_MAILS)
 
 const STORED = sql<{ message_id: string; thread_id: string }, [inboxUid: string]>(
   'select message_id, thread_id from messages where inbox_uid = $1',

@@ -9,7 +9,7 @@ import { arrived, RECORDS, recipientOf } from './arrived.ts'
 import { type Wish, wishes } from './generated.ts'
 
 const SEED = 20_261_123
-const MAILS = byLength({ short: 250, long: 1_500 })
+const MAILS = byLength({ short: 120, long: 1_500 })
 const named = z.tuple([z.string(), z.string()])
 const readMail = z.object({
   subject: z.string().nullable(),

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { openBlobStore, type StoredBlob } from '@restante/blobs'
 import type { Caller } from '@restante/contracts/access'
-import type { Topic } from '@restante/contracts/events'
+import { topics as definitions, type Topic } from '@restante/contracts/events'
 import { internalOperations } from '@restante/contracts/internal'
 import type { OperationId } from '@restante/contracts/operations'
 import { Database } from '@restante/service/database'
@@ -40,6 +40,12 @@ const PEER_KEYS = {
   calendar: 'calendar key of the tests',
   metrics: 'metrics key of the tests',
 } as const
+
+/** The topics that mail-send writes and reads. Creating every topic of the system costs twice as much. */
+const TOPICS = [
+  ...(['mail.deliveries', 'mail.drafts', 'mail.lists', 'mail.feedback'] as const),
+  ...(['domains.state', 'tenancy'] as const),
+].map((name) => definitions[name])
 
 export interface Answer {
   readonly status: number
@@ -121,7 +127,7 @@ export async function startWorld(
 ): Promise<Fixture> {
   const [database, topics, zone, outside, peers, blobs, port, metricsPort] = await Promise.all([
     createDatabase(path.join(import.meta.dirname, '../..')),
-    createTopics(),
+    createTopics(TOPICS),
     new DnsZone().start(),
     new MailPeer().start(),
     new Peers().start(),
@@ -175,9 +181,9 @@ export async function startWorld(
     ...variables,
   }
   const config = mailSend.configure(environment)
-  const facts = await collectTopic(topics.kafka, 'mail.deliveries')
   const db = new Database({ url: database.url, applicationName: 'test' })
-  let service = await start(environment)
+  const [facts, first] = await Promise.all([collectTopic(topics.kafka, 'mail.deliveries'), start(environment)])
+  let service = first
   const url = `http://127.0.0.1:${port}`
   return {
     config,
@@ -209,12 +215,16 @@ export async function startWorld(
     },
     async stop() {
       await service.stop()
-      await db.stop()
-      await facts.stop()
-      await Promise.all([outside.stop(), peers.stop(), zone.stop(), redis.close(), topics.delete()])
-      await wire.stop()
-      await database.drop()
-      await rm(blobs, { recursive: true })
+      await Promise.all([
+        db.stop(),
+        facts.stop(),
+        outside.stop(),
+        peers.stop(),
+        zone.stop(),
+        redis.close(),
+        wire.stop(),
+      ])
+      await Promise.all([topics.delete(), database.drop(), rm(blobs, { recursive: true })])
     },
   }
 }

@@ -5,7 +5,7 @@ const MEGABYTE = 1_000_000
 /** Html that takes a parser long: each paragraph is opened again with all that was open before. */
 const SLOW = '<b><p>'.repeat(MEGABYTE / 6)
 /** How long the thread works on it: long enough to outweigh all that this one does. */
-const WORK_MS = byLength({ short: 1_500, long: 10_000 })
+const WORK_MS = byLength({ short: 800, long: 10_000 })
 
 describe('BodyReader', () => {
   let reader: BodyReader | undefined

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { ApiError } from '@restante/service/errors'
+import { byLength } from '@restante/testkit'
 import {
   type Cause,
   changeEvent,
@@ -13,7 +14,7 @@ import { dateAt, datesBetween, slotState } from '../../../src/dates/index.ts'
 import { etagOfDate, etagOfEvent } from '../../../src/documents/index.ts'
 import type { EditedFields, EventState } from '../../../src/model/rows.ts'
 
-const SEQUENCES = 40
+const SEQUENCES = byLength({ short: 15, long: 40 })
 const STEPS = 14
 const NOW = new Date('2029-12-01T00:00:00Z')
 /** When some dates are over. */
