@@ -11,9 +11,12 @@ const MEGABYTE = 1024 * 1024
 const REASONS = ['encrypted', 'damaged', 'too_large', 'no_text', 'not_a_document']
 const paragraph = (text: string) => `<w:p><w:r><w:t>${text}</w:t></w:r></w:p>`
 
+/** For documents that meet another limit than that of time, however slow the machine is. */
+const UNHURRIED = { threads: 1, timeoutMs: 100_000 }
+
 let reader: DocumentReader
 beforeAll(() => {
-  reader = createDocumentReader({ threads: 2 })
+  reader = createDocumentReader({ ...UNHURRIED, threads: 2 })
 })
 afterAll(() => reader.close())
 
@@ -61,7 +64,7 @@ function loopingPdf(): Buffer {
 describe('a document that is too large once inflated', () => {
   let modest: DocumentReader
   beforeAll(() => {
-    modest = createDocumentReader({ threads: 1, limits: { inflatedBytes: 10 * MEGABYTE } })
+    modest = createDocumentReader({ ...UNHURRIED, limits: { inflatedBytes: 10 * MEGABYTE } })
   })
   afterAll(() => modest.close())
 
@@ -111,7 +114,7 @@ describe('a document that takes too long', () => {
   })
 
   it('ends its thread when it needs more memory than a thread may have', async () => {
-    const small = createDocumentReader({ threads: 1, memoryMb: 32, limits: { characters: 100 * MEGABYTE } })
+    const small = createDocumentReader({ ...UNHURRIED, memoryMb: 32, limits: { characters: 100 * MEGABYTE } })
     // Long paragraphs: many short ones fill the heap so slowly that its collection keeps the thread from answering. So
     // many that the heap is full long before they are joined: a thread that asks for much at once ends the process.
     const text = Array.from({ length: 10_000 }, (_, index) => paragraph(`word ${index} `.repeat(1_000))).join('')

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { type InboxScope, inboxScope } from '@restante/testkit'
+import { byLength, type InboxScope, inboxScope } from '@restante/testkit'
 import { type MetricsFixture, startMetrics, type View } from '../support/fixture.ts'
 import { created, domainCreated, domainDeleted, draft, storage } from '../support/happenings.ts'
 
 const [HOUR, DAY] = [3_600_000, 86_400_000]
 /** The start of a period of an hour, six hours ago. */
 const BASE = Math.floor(Date.now() / HOUR - 6) * HOUR
+/** How often is counted while usage is asked for. */
+const ROUNDS = byLength({ short: 25, long: 100 })
 
 let metrics: MetricsFixture
 beforeAll(async () => {
@@ -61,7 +63,7 @@ describe('points of usage', () => {
     const busy = inboxScope()
     let isOver = false
     const counting = (async () => {
-      for (let ms = 0; ms < 100; ms++) await metrics.count(storage(busy, 'message.stored', at(ms), { size: 1 }))
+      for (let ms = 0; ms < ROUNDS; ms++) await metrics.count(storage(busy, 'message.stored', at(ms), { size: 1 }))
       isOver = true
     })()
     while (!isOver) {
