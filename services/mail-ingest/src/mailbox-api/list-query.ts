@@ -5,9 +5,29 @@ import type { KeysetPage, Position } from '@restante/service/http'
 /** Must be the same text as in the partial indexes of the default view; otherwise PostgreSQL does not use them. */
 const DEFAULT_VIEW = `not (labels && array['spam', 'blocked', 'unauthenticated', 'trash'])`
 
+/** What a list shows. */
+export interface Listed<Row> {
+  readonly from: string
+  readonly select: Statement<Row, []>
+}
+
+/**
+ * @param from a table, or a subquery with its name. It has the columns `id` and `timestamp`.
+ * @param columns those that are shown.
+ */
+export function listed<Row>(from: string, columns: string): Listed<Row> {
+  return { from, select: sql<Row>(`select ${columns} from ${from}`) }
+}
+
+/** So many rows are compared with a text one by one, before the index is asked for all that match. */
+const COMPARED = 2_000
+
 /** Conditions of one list request; every value is a parameter. */
 export class ListConditions {
   readonly #clauses: string[] = []
+  readonly #labels: string[] = []
+  /** Conditions on text, which an index by trigrams can find, but not in the order of the list. */
+  readonly #texts: string[] = []
   readonly #values: unknown[] = []
   /** The filters of callers lead to too many different texts for a connection to keep a prepared plan of each. */
   #isFiltered = false
@@ -19,9 +39,11 @@ export class ListConditions {
     return this
   }
 
-  #filterBy(condition: (parameter: string) => string, value: unknown): this {
+  #filterBy(condition: (parameter: string) => string, value: unknown, clauses = this.#clauses): this {
     this.#isFiltered = true
-    return this.add(condition, value)
+    this.#values.push(value)
+    clauses.push(condition(`$${this.#values.length}`))
+    return this
   }
 
   /** Excludes items with one of these labels. */
@@ -41,7 +63,8 @@ export class ListConditions {
   /** Requires all labels, and strict bounds of time (mail 1, 4.3). */
   filter(query: { labels?: string[] | undefined; before?: Date | undefined; after?: Date | undefined }): this {
     const { labels, before, after } = query
-    if (labels !== undefined && labels.length > 0) this.#filterBy((list) => `labels @> ${list}::text[]`, labels)
+    if (labels !== undefined && labels.length > 0)
+      this.#filterBy((list) => `labels @> ${list}::text[]`, labels, this.#labels)
     if (before) this.#filterBy((time) => `"timestamp" < ${time}::timestamptz`, before.toISOString())
     if (after) this.#filterBy((time) => `"timestamp" > ${time}::timestamptz`, after.toISOString())
     return this
@@ -51,23 +74,39 @@ export class ListConditions {
   contains(column: string, values: readonly string[] = []): this {
     const [first, ...others] = values.map(pattern)
     if (first === undefined) return this
-    this.#filterBy((text) => `${column} ilike ${text}`, first)
-    return others.length > 0 ? this.#filterBy((list) => `${column} ilike all(${list}::text[])`, others) : this
+    this.#filterBy((text) => `${column} ilike ${text}`, first, this.#texts)
+    if (others.length === 0) return this
+    return this.#filterBy((list) => `${column} ilike all(${list}::text[])`, others, this.#texts)
   }
 
-  /**
-   * The rows of a page, in keyset order by newest activity or date, ties by id.
-   * @param select the statement without conditions and order.
-   */
-  async page<Row>(db: Queryable, select: Statement<Row, []>, { after, order, take }: KeysetPage): Promise<Row[]> {
+  /** The rows of a page, in keyset order by newest activity or date, ties by id. */
+  async page<Row>(db: Queryable, { from, select }: Listed<Row>, { after, order, take }: KeysetPage): Promise<Row[]> {
     if (after) {
       this.#values.push(after.time.toISOString(), after.id)
       const [time, tie] = [`$${this.#values.length - 1}::timestamptz`, `$${this.#values.length}::uuid`]
       this.#clauses.push(`("timestamp", id) ${order === 'asc' ? '>' : '<'} (${time}, ${tie})`)
     }
     this.#values.push(take)
-    const text = `${select.text} where ${this.#clauses.join(' and ')}
- order by "timestamp" ${order}, id ${order} limit $${this.#values.length}`
+    const inOrder = `order by "timestamp" ${order}, id ${order}`
+    const first = `${inOrder} limit $${this.#values.length}`
+    if (this.#texts.length === 0) {
+      const conditions = [...this.#clauses, ...this.#labels].join(' and ')
+      return this.#query(db, `${select.text} where ${conditions}\n ${first}`)
+    }
+    const conditions = this.#clauses.join(' and ')
+    const filters = [...this.#texts, ...this.#labels].join(' and ')
+    const best = (among: string) =>
+      `${select.text} join (select id from ${among} ${first}) as best using (id) ${inOrder}`
+    const next = `(select * from ${from} where ${conditions} ${inOrder} limit ${COMPARED}) as next`
+    const rows = await this.#query<Row>(db, best(`${next} where ${filters}`))
+    if (rows.length === take) return rows
+    // Few of them match. The planner would not know it, and might compare all rows one by one: it takes any short text for
+    // frequent.
+    const matches = `select id, "timestamp" from ${from} where ${conditions} and ${filters}`
+    return this.#query(db, `with matches as materialized (${matches}) ${best('matches')}`)
+  }
+
+  #query<Row>(db: Queryable, text: string): Promise<Row[]> {
     const statement = this.#isFiltered ? sqlUnprepared<Row, unknown[]>(text) : sql<Row, unknown[]>(text)
     return db.query(statement, ...this.#values)
   }

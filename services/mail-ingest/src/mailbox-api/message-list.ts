@@ -1,10 +1,10 @@
 import type { Caller } from '@restante/contracts/access'
 import type { RequestOf, ResponseOf } from '@restante/contracts/operations'
-import { type Database, sql } from '@restante/service/database'
+import type { Database } from '@restante/service/database'
 import { type Cursors, KeysetPage } from '@restante/service/http'
 import { requireInbox } from '@restante/service/identity'
 import { type MessageItemRow, messageItem } from '../mailbox/documents.ts'
-import { byTimestamp, ListConditions } from './list-query.ts'
+import { byTimestamp, ListConditions, listed } from './list-query.ts'
 import { hiddenInList } from './visibility.ts'
 
 /** The columns of `MessageItemRow`. */
@@ -12,7 +12,7 @@ export const MESSAGE_ITEM_COLUMNS = `id, organization_id, pod_id, inbox_uid, inb
   sender, "to", cc, bcc, subject, preview, in_reply_to, "references", attachments, size, authentication,
   calendar_event_id, created_at, updated_at`
 
-const SELECT = sql<MessageItemRow>(`select ${MESSAGE_ITEM_COLUMNS} from messages`)
+const ITEMS = listed<MessageItemRow>('messages', MESSAGE_ITEM_COLUMNS)
 
 /** Lists sent and received messages together, newest first (mail 6.1). */
 export async function listMessages(
@@ -29,7 +29,7 @@ export async function listMessages(
     .contains('sender', query.from)
     .contains('recipients', query.to)
     .contains('subject', query.subject)
-    .page(deps.db, SELECT, page)
+    .page(deps.db, ITEMS, page)
   const { items, members } = page.answer(rows, byTimestamp, messageItem)
   return { ...members, messages: items }
 }

@@ -1,15 +1,15 @@
 import type { Caller } from '@restante/contracts/access'
 import type { RequestOf, ResponseOf } from '@restante/contracts/operations'
-import { type Database, sql } from '@restante/service/database'
+import type { Database } from '@restante/service/database'
 import { type Cursors, KeysetPage } from '@restante/service/http'
 import { type ScopeFilter, scopeFilter } from '@restante/service/identity'
 import { threadItem } from '../mailbox/documents.ts'
 import type { ThreadRow } from '../mailbox/rows.ts'
 import { THREAD_COLUMNS } from '../mailbox/store.ts'
-import { byTimestamp, ListConditions } from './list-query.ts'
+import { byTimestamp, ListConditions, listed } from './list-query.ts'
 import { hiddenInList } from './visibility.ts'
 
-const SELECT = sql<ThreadRow>(`select ${THREAD_COLUMNS} from threads`)
+const ITEMS = listed<ThreadRow>('threads', THREAD_COLUMNS)
 
 /** Lists the threads of the scope by newest activity (mail 10). */
 export async function listThreads(
@@ -25,7 +25,7 @@ export async function listThreads(
     .contains('sender_lines', query.senders)
     .contains('recipient_lines', query.recipients)
     .contains('subject', query.subject)
-    .page(deps.db, SELECT, page)
+    .page(deps.db, ITEMS, page)
   const { items, members } = page.answer(rows, byTimestamp, threadItem)
   return { ...members, threads: items }
 }

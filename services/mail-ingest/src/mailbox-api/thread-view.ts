@@ -5,7 +5,7 @@ import { LIMITS } from '@restante/contracts/vocabulary'
 import { type Database, sql } from '@restante/service/database'
 import { type Cursors, KeysetPage } from '@restante/service/http'
 import { type FullMessageRow, messageDocument, threadItem } from '../mailbox/documents.ts'
-import { byTimestamp, ListConditions } from './list-query.ts'
+import { byTimestamp, ListConditions, listed } from './list-query.ts'
 import { visibleThread } from './visible.ts'
 
 interface Outline {
@@ -14,11 +14,14 @@ interface Outline {
   readonly bytes: number
 }
 
-const OUTLINE = sql<Outline>(`select id, "timestamp", bytes from (
+const OUTLINES = listed<Outline>(
+  `(
   select messages.id, thread_id, "timestamp",
          coalesce(octet_length(text), 0) + coalesce(octet_length(html), 0) + coalesce(octet_length(extracted_text), 0)
            + coalesce(octet_length(extracted_html), 0) as bytes
-    from messages join message_bodies using (id)) as outline`)
+    from messages join message_bodies using (id)) as outline`,
+  'id, "timestamp", bytes',
+)
 
 const FULL = sql<FullMessageRow, [ids: readonly string[]]>(`
 select messages.id, organization_id, pod_id, inbox_uid, inbox_address, thread_id, message_id, labels, "timestamp", sender,
@@ -49,7 +52,7 @@ export async function getThread(
     query,
     defaultSize: LIMITS.page.threadMessages,
   })
-  const outlines = await new ListConditions().add((id) => `thread_id = ${id}`, threadId).page(db, OUTLINE, page)
+  const outlines = await new ListConditions().add((id) => `thread_id = ${id}`, threadId).page(db, OUTLINES, page)
   const { items: ids, members } = page.answer(outlines, byTimestamp, ({ id }) => id, withinBytes)
   const messages = await db.query(FULL, ids)
   return { ...threadItem(thread), ...members, count: messages.length, messages: messages.map(messageDocument) }
