@@ -22,7 +22,7 @@ import type { GiveWay } from './partitions/work.ts'
  * delay before a resumed partition is fetched again, and the poll interval of an idle consumer.
  */
 const FETCH_WAIT_MS = 500
-/** A fetch that gathers ends with so many bytes. */
+/** With `gatherMs`, a fetch ends early once it has this many bytes. */
 const GATHERED_BYTES = 256 * 1024
 /** A consumer whose loop has not turned for this long is not alive, whatever the state of its connections. */
 const STALLED_MS = 30_000
@@ -30,7 +30,7 @@ const SESSION_TIMEOUT_MS = 10_000
 /** Waits between a session that failed and the next one. */
 const RESTART = { firstMs: 200, longestMs: 2_000 }
 const EVENTS_AT_ONCE = 8
-/** What is fetched while two batches are in progress shares the next one, so that batches grow with the load. */
+/** Few, so that batches grow with the load: records that arrive while both are in progress share the next one. */
 const BATCHES_AT_ONCE = 2
 const IN_FLIGHT_BYTES = 16 * 1024 * 1024
 

@@ -11,11 +11,11 @@ export interface CommonOptions {
   readonly kafka: Kafka
   readonly db: Transactional
   readonly service: ServiceName
-  /** Transactions at once: of one event of a key each, default 8, or of one batch each, default 2. */
+  /** How many transactions run at once. Default 8 for single events, and 2 for batches. */
   readonly concurrency?: number
   /**
-   * How long a fetch waits for more records when there are few, for a consumer that nobody waits for: many events then share
-   * a fetch and a transaction. Default 0: the first record ends it.
+   * How long a fetch may wait for more records, so that more events share a transaction. Only for events whose effect is not
+   * urgent. Default 0: a fetch ends with the first record.
    */
   readonly gatherMs?: number
   /** How often an event that fails deterministically is tried before it is dead-lettered. Default 5. */

@@ -9,7 +9,7 @@ export class RevokedError extends Error {
   override readonly name = 'RevokedError'
 }
 
-/** Where the records of some work are from: partitions that can be paused while the infrastructure is down, until they are revoked. */
+/** The partitions of the records in progress. They can be paused while the infrastructure is down, until they are revoked. */
 export interface PausablePartitions {
   readonly signal: AbortSignal
   /** Pauses fetching from them until the returned function is called. */

@@ -29,8 +29,8 @@ export type Handlers<T extends TopicDefinition> = {
 }
 
 /**
- * Many events in one transaction, for consumers whose work per event is small. The events are of any partitions, fresh (not processed
- * before), in the order of each partition, and not decoded: `decodeEvent` decodes one. When the batch fails, its
+ * Many events in one transaction, for consumers whose work per event is small. The events may be from several partitions, each
+ * in its order. They are fresh (not processed before) and not decoded: `decodeEvent` decodes one. When the batch fails, its
  * events are processed again one by one, so that only the bad one is dead-lettered.
  */
 export interface BatchHandler {

@@ -1,7 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import { byLength } from '@restante/service/testing'
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { compose, type DkimKeys, withLeadingFields } from '../../src/index.ts'
 
@@ -34,7 +33,7 @@ async function composed(dkim: DkimKeys | undefined, headers: Record<string, stri
     subject: 'Grüße',
     text: 'Hello\n\n\n',
     html: '<p>Hello</p>',
-    attachments: [{ content: Buffer.alloc(byLength({ short: 20_000, long: 200_000 }), 'a'), filename: 'a.bin' }],
+    attachments: [{ content: Buffer.alloc(200_000, 'a'), filename: 'a.bin' }],
     headers,
     messageId: '<1@example.test>',
     date: new Date(0),

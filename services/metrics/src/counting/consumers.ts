@@ -24,7 +24,7 @@ export const FACT_TOPICS = [
 
 /** Most events in one transaction. */
 const TOGETHER = 500
-/** Figures may be so much behind. */
+/** Nobody needs a figure sooner. */
 const GATHER_MS = 250
 const BATCH: BatchHandler = {
   types: CHANGING_TYPES,

@@ -5,14 +5,14 @@ import pg from 'pg'
 import { z } from 'zod'
 import type { Endpoints } from '../../../stack/endpoints.ts'
 import type { System } from '../../../stack/system.ts'
-import { createTenant, type Tenant } from '../../../support/tenants.ts'
+import { createTenant } from '../../../support/tenants.ts'
 import type { Bench, BenchContext } from '../../harness/bench.ts'
 import type { Figure } from '../../harness/figures.ts'
 import { type Summary, summarize } from '../../harness/statistics.ts'
 import { startBareServer } from '../../load/broadcasts/bare-server.ts'
 import { broadcastTimes } from '../../load/broadcasts/broadcaster.ts'
 import { findCentrifugo, startCentrifugo } from '../../load/broadcasts/centrifugo.ts'
-import { createInboxes } from '../../load/inboxes.ts'
+import { createInboxes, scopesOf } from '../../load/inboxes.ts'
 import { pidOf, usageOf } from '../../load/processes.ts'
 import { type ClientGroup, StreamClients } from '../../load/stream-clients.ts'
 
@@ -73,23 +73,6 @@ async function organization(endpoints: Endpoints, inboxes: number) {
   await createInboxes(tenant, inboxes)
   const url = `${endpoints.streamUrl}?api_key=${tenant.key}`
   return { url, inboxes: await scopesOf(endpoints, tenant) }
-}
-
-async function scopesOf(endpoints: Endpoints, tenant: Tenant): Promise<InboxScope[]> {
-  const client = new pg.Client({ connectionString: endpoints.databases.gateway })
-  await client.connect()
-  try {
-    const { rows } = await client.query('select uid, pod_id, address from inboxes where organization_id = $1', [
-      tenant.id,
-    ])
-    const scope = z.object({ uid: z.string(), pod_id: z.string(), address: z.string() })
-    return z
-      .array(scope)
-      .parse(rows)
-      .map(({ uid, pod_id, address }) => ({ organizationId: tenant.id, podId: pod_id, inboxUid: uid, address }))
-  } finally {
-    await client.end()
-  }
 }
 
 /** Streams of one inbox each, and events for one inbox after another. */

@@ -11,7 +11,7 @@ import type { Bench, BenchContext } from '../../harness/bench.ts'
 import type { Figure, Goal } from '../../harness/figures.ts'
 import { corpus, SEARCHED } from '../../load/corpus.ts'
 import { measureRound } from '../../load/http/round.ts'
-import { createInboxes } from '../../load/inboxes.ts'
+import { createInboxes, scopesOf } from '../../load/inboxes.ts'
 import { copyMessages } from '../../load/mailbox-copies.ts'
 import { Plans } from '../../load/plans.ts'
 import { pidOf } from '../../load/processes.ts'
@@ -187,18 +187,15 @@ interface Measured {
 }
 
 /** Measures the service as the gateway calls it. */
-async function measure(
-  context: BenchContext,
-  request: Request,
-  { system, tenant, messages }: Measured,
-): Promise<Figure[]> {
+async function measure(context: BenchContext, request: Request, measured: Measured): Promise<Figure[]> {
+  const { system, tenant, messages } = measured
   const { name, operation, inbox, query = '', goals } = request
   const { status, body } = await tenant.api.get(publicPath(request))
   if (status !== 200) throw new Error(`${publicPath(request)} was answered ${status}: ${JSON.stringify(body)}`)
   const { MAIL_INGEST_URL: service = '', CALLER_KEY_MAIL_INGEST: secret = '' } = system.endpoints.operator
   const caller = callerOf({
     organization_id: tenant.id,
-    ...(inbox !== undefined && (await scopeOf(system.endpoints, inbox))),
+    ...(inbox !== undefined && (await inboxOf(measured, inbox))),
   })
   const { p50, p99 } = await measureRound(context, {
     url: `${service}${operations[operation].path}?${query}`,
@@ -215,18 +212,8 @@ async function measure(
 }
 
 /** What the gateway tells of an inbox that a request is about. */
-async function scopeOf({ databases }: Endpoints, address: string): Promise<Pick<Caller, 'pod_id' | 'inbox'>> {
-  const client = new pg.Client({ connectionString: databases.gateway })
-  await client.connect()
-  try {
-    const found = await client.query<{ uid: string; pod_id: string }>(
-      'select uid, pod_id from inboxes where address = $1',
-      [address],
-    )
-    const [row] = found.rows
-    if (!row) throw new Error(`there is no inbox ${address}`)
-    return { pod_id: row.pod_id, inbox: { ...row, address, paused: false } }
-  } finally {
-    await client.end()
-  }
+async function inboxOf({ system, tenant }: Measured, address: string): Promise<Pick<Caller, 'pod_id' | 'inbox'>> {
+  const scope = (await scopesOf(system.endpoints, tenant)).find((each) => each.address === address)
+  if (!scope) throw new Error(`there is no inbox ${address}`)
+  return { pod_id: scope.podId, inbox: { uid: scope.inboxUid, address, pod_id: scope.podId, paused: false } }
 }

@@ -39,10 +39,9 @@ interface Queue {
 }
 
 /**
- * The work of the partitions that a consumer owns. Records wait in queues, one for each key or each partition as the processor
- * wants it, and no two batches contain records of the same queue at the same time: a slow queue delays no other, and the order
- * within it is kept. A batch takes what waits in several queues, up to the size that the processor wants: many partitions with few
- * events each share a transaction.
+ * The work of the partitions that a consumer owns. Records wait in queues: one for each key, or one for each partition, as the
+ * processor asks. Of a queue at most one batch is in progress, which keeps its order. A batch takes records from as many
+ * queues as have any, up to the processor's batch size, so that partitions with few events share a transaction.
  */
 export class Work {
   readonly #options: WorkOptions
@@ -106,7 +105,7 @@ export class Work {
     working.finally(() => this.#working.delete(working))
   }
 
-  /** Finds nothing when another batch has taken the queue for which it was begun. */
+  /** It is begun once for each ready queue. When an earlier batch has taken that queue already, there may be nothing left to do. */
   async #workReady(): Promise<void> {
     await setImmediate() // What is fetched together is handled together.
     await this.#withSlot(() => this.#handle(this.#takeBatch()))

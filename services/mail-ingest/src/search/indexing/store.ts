@@ -115,10 +115,13 @@ export const searchable = {
    */
   async write(tx: Tx, made: readonly SearchableEntry[]): Promise<number> {
     const ids = made.map(({ message }) => message.id)
-    const hidden = new Map((await tx.query(LOCK, ids)).map((row) => [row.id, row.hidden]))
-    const entries = made.filter(({ message }) => hidden.has(message.id))
+    const locked = new Map((await tx.query(LOCK, ids)).map((row) => [row.id, row]))
+    const entries = made.flatMap((entry) => {
+      const row = locked.get(entry.message.id)
+      return row === undefined ? [] : [{ ...entry, hidden: row.hidden }]
+    })
     if (entries.length === 0) return 0
-    const of = <T>(value: (entry: SearchableEntry) => T) => entries.map(value)
+    const of = <T>(value: (entry: (typeof entries)[number]) => T) => entries.map(value)
     await tx.query(
       DONE,
       of(({ message }) => message.id),
@@ -132,7 +135,7 @@ export const searchable = {
       of(({ message }) => message.thread_id),
       of(({ message }) => message.timestamp.toISOString()),
       of(({ message }) => `{${periodsOf(message.organization_id, message.timestamp).join(',')}}`),
-      of(({ message }) => hidden.get(message.id) ?? false),
+      of(({ hidden }) => hidden),
       of(({ subject }) => subject),
       of(({ people }) => people),
       of(({ languages }) => `{${languages.join(',')}}`),
