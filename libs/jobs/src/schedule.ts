@@ -1,6 +1,12 @@
 import type { Queryable, Tx } from '@restante/service/database'
 import { ADVANCE_TIMERS, DELETE_IDLE_TIMERS, DELETE_TIMERS, INSERT_TIMER, UPSERT_TIMERS } from './state/statements.ts'
-import type { ScheduledTimer } from './state/timer.ts'
+import type { BegunTimer, ScheduledTimer } from './state/timer.ts'
+
+/** The lease of an attempt that begins as soon as its timer is committed. */
+export interface FirstLease {
+  readonly lease: string
+  readonly leaseMs: number
+}
 
 /**
  * Schedules and cancels timers of one service, whichever process runs them. A process that only schedules them needs no
@@ -14,8 +20,9 @@ export class Schedule<Kinds extends object> {
 
   /**
    * Schedules timers in the caller's transaction, in one statement. A live timer of the same kind and key is replaced:
-   * its attempts start at 1 again, and a running attempt of it loses its lease. If a timer is already due, this process
-   * polls for it as soon as the transaction has committed.
+   * its attempts start at 1 again, and a running attempt of it loses its lease. What is already due begins as soon as the
+   * transaction has committed: here and without the queue as far as its kind has `direct` slots, else this process
+   * polls for it.
    */
   async scheduleAll(tx: Tx, timers: readonly ScheduledTimer<Kinds>[]): Promise<void> {
     if (timers.length === 0) return
@@ -23,15 +30,27 @@ export class Schedule<Kinds extends object> {
     // on them.
     const unique = new Map(timers.map((timer) => [`${timer.kind}\0${timer.key}`, timer]))
     const rows = [...unique].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, timer]) => timer)
-    await tx.query(
+    const payloads = rows.map(({ payload }) => JSON.stringify(payload))
+    const leases = this.firstLeases(rows)
+    const stored = await tx.query(
       UPSERT_TIMERS,
       rows.map(({ kind }) => kind),
       rows.map(({ key }) => key),
       rows.map(({ dueAt }) => dueAt?.toISOString() ?? null),
-      rows.map(({ payload }) => JSON.stringify(payload)),
+      payloads,
       rows.map(({ share = 0 }) => share),
+      leases.map((given) => given?.lease ?? null),
+      leases.map((given) => given?.leaseMs ?? null),
     )
-    this.#notifyWhenDue(tx, rows)
+    const byLease = new Map(stored.map((timer) => [timer.lease, timer]))
+    const begun = rows.flatMap(({ share = 0 }, index): BegunTimer[] => {
+      const lease = leases[index]?.lease
+      const timer = lease === undefined ? undefined : byLease.get(lease)
+      return timer && lease !== undefined ? [{ ...timer, lease, share, payload: payloads[index] ?? '' }] : []
+    })
+    if (begun.length > 0) tx.afterCommit(() => this.onBegun(begun))
+    const others = rows.filter((_, index) => leases[index] === undefined)
+    this.#notifyWhenDue(tx, others)
   }
 
   /**
@@ -46,8 +65,7 @@ export class Schedule<Kinds extends object> {
   }
 
   #notifyWhenDue(tx: Tx, timers: readonly ScheduledTimer<Kinds>[]): void {
-    const now = Date.now()
-    if (timers.some(({ dueAt }) => dueAt === undefined || dueAt.getTime() <= now)) tx.afterCommit(() => this.onDue())
+    if (timers.some(isDue)) tx.afterCommit(() => this.onDue())
   }
 
   /**
@@ -75,4 +93,17 @@ export class Schedule<Kinds extends object> {
 
   /** Called after a commit that scheduled a timer which is already due. */
   protected onDue(): void {}
+
+  /** Of timers that are being scheduled, the leases of those that begin with the commit; in their order. */
+  protected firstLeases(timers: readonly ScheduledTimer<Kinds>[]): (FirstLease | undefined)[] {
+    return timers.map(() => undefined)
+  }
+
+  /** Called after a commit with the timers to which `firstLeases` has given leases. */
+  protected onBegun(_timers: readonly BegunTimer[]): void {}
+}
+
+/** Whether a timer that is being scheduled is due already. */
+export function isDue({ dueAt }: { readonly dueAt?: Date | undefined }): boolean {
+  return dueAt === undefined || dueAt.getTime() <= Date.now()
 }

@@ -3,10 +3,12 @@ import type { RedisAddress } from '@restante/service/connections'
 import type { Transactional } from '@restante/service/database'
 import type { Component } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
-import { Schedule } from './schedule.ts'
+import { type FirstLease, isDue, Schedule } from './schedule.ts'
 import { COUNT_UNBEGUN } from './state/statements.ts'
 import { countFromZero, queueUp } from './state/telemetry.ts'
+import type { BegunTimer, ScheduledTimer } from './state/timer.ts'
 import { Attempts, type Handler, type WorkOptions } from './working/attempt.ts'
+import { DirectStarts } from './working/direct-starts.ts'
 import { Poller } from './working/poller.ts'
 import { Queues, type TimerJob } from './working/queues.ts'
 
@@ -30,6 +32,7 @@ interface Work {
   readonly concurrency: number
   readonly shares: number
   readonly make: (job: TimerJob, stopping: AbortSignal) => Promise<void>
+  readonly direct: DirectStarts | undefined
 }
 
 /** How long an aborted handler may take to end before the connections are closed. */
@@ -37,7 +40,8 @@ const ABORT_GRACE_MS = 1_000
 
 /**
  * The timers of one service. PostgreSQL decides when a timer runs: it is a row, scheduled in the transaction of the
- * state that it belongs to. BullMQ decides where: due timers become jobs that are ready at once. `Kinds` maps each kind
+ * state that it belongs to. BullMQ decides where: due timers become jobs that are ready at once, unless their attempts begin
+ * with the commit. `Kinds` maps each kind
  * to the shape of its payload; the name of a kind must not contain a colon.
  */
 export class Timers<Kinds extends object> extends Schedule<Kinds> implements Component {
@@ -58,6 +62,20 @@ export class Timers<Kinds extends object> extends Schedule<Kinds> implements Com
     this.poke()
   }
 
+  protected override firstLeases(timers: readonly ScheduledTimer<Kinds>[]): (FirstLease | undefined)[] {
+    const given = new Map<string, number>()
+    return timers.map((timer) => {
+      const others = given.get(timer.kind) ?? 0
+      const lease = isDue(timer) ? this.#works.get(timer.kind)?.direct?.lease(others) : undefined
+      if (lease) given.set(timer.kind, others + 1)
+      return lease
+    })
+  }
+
+  protected override onBegun(timers: readonly BegunTimer[]): void {
+    for (const [kind, begun] of Map.groupBy(timers, (timer) => timer.kind)) this.#works.get(kind)?.direct?.begin(begun)
+  }
+
   /** Polls for due timers at once instead of at the next tick. */
   poke(): void {
     this.#poller?.poke()
@@ -73,21 +91,34 @@ export class Timers<Kinds extends object> extends Schedule<Kinds> implements Com
   ): void {
     if (this.#works.has(kind)) throw new Error(`Timers of kind ${kind} have a handler already.`)
     countFromZero(kind)
-    const attempts = new Attempts(this.#options.db, this.#options.log, options, handler)
+    const { db, log } = this.#options
+    const { concurrency, shares = 1 } = options
+    const attempts = new Attempts(db, log, options, handler)
     this.#works.set(kind, {
-      concurrency: options.concurrency,
-      shares: options.shares ?? 1,
+      concurrency,
+      shares,
       make: (job, stopping) => attempts.make({ ...job, kind }, stopping),
+      direct:
+        options.direct === undefined
+          ? undefined
+          : new DirectStarts({
+              db,
+              atOnce: options.direct,
+              // In the queue the shares take turns, in this line they would not.
+              mostWaiting: shares === 1 ? mostQueued(options.direct) : 0,
+              leaseMs: attempts.leaseMs,
+              begin: (timer, waitedMs) => attempts.begin(timer, waitedMs, this.#stopping.signal),
+            }),
     })
   }
 
   /**
-   * How many timers of a kind are due and wait for their first attempt, in the table or in the queue; at most `most`. Postponed
-   * ones do not count.
+   * How many timers of a kind are due and wait for their first attempt: in the queue or the table, among the newest `most`, and
+   * for a slot of this process. Postponed ones do not count.
    */
   async unbegun(kind: keyof Kinds & string, most: number): Promise<number> {
     const [found] = await this.#options.db.query(COUNT_UNBEGUN, kind, most)
-    return found?.count ?? 0
+    return (found?.count ?? 0) + (this.#works.get(kind)?.direct?.waiting ?? 0)
   }
 
   /** Starts working. It does not wait for Redis: until Redis answers, due timers stay in the table. */
@@ -104,6 +135,7 @@ export class Timers<Kinds extends object> extends Schedule<Kinds> implements Com
     this.#queues = queues
     this.#poller = new Poller({ db, queues, log, pollMs, queueLeaseMs, backlog, shares })
     this.#poller.start()
+    for (const { direct } of this.#works.values()) direct?.open()
   }
 
   /**
@@ -121,7 +153,8 @@ export class Timers<Kinds extends object> extends Schedule<Kinds> implements Com
     const queues = this.#queues
     if (!queues) return
     await this.#poller?.stop()
-    const drained = queues.drain()
+    const direct = [...this.#works.values()].map((work) => work.direct?.drain())
+    const drained = Promise.all([queues.drain(), ...direct])
     if (!(await endsWithin(drained, this.#options.drainMs ?? 10_000))) {
       this.#stopping.abort(new Error('The process is shutting down.'))
       await endsWithin(drained, ABORT_GRACE_MS)
@@ -132,7 +165,11 @@ export class Timers<Kinds extends object> extends Schedule<Kinds> implements Com
 
 /** What is queued already keeps its place, so a kind with several shares has a short queue. */
 function backlogOf({ concurrency, shares }: Work): number {
-  return Math.max(50, concurrency * (shares > 1 ? 2 : 10))
+  return shares > 1 ? Math.max(50, concurrency * 2) : mostQueued(concurrency)
+}
+
+function mostQueued(concurrency: number): number {
+  return Math.max(50, concurrency * 10)
 }
 
 function endsWithin(work: Promise<unknown>, ms: number): Promise<boolean> {

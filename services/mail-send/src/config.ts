@@ -132,7 +132,11 @@ const variables = z.object({
       'Whether TLSA records of MX hosts are obeyed; on: DNS_SERVERS validate DNSSEC and are reached safely; auto: on where they are on loopback',
     ),
   EHLO_NAME: env.string().optional().describe('Name of this server in EHLO; default mail.<DEFAULT_DOMAIN>'),
-  DELIVERY_CONCURRENCY: env.integer(20, 1_000).describe('Concurrent deliveries to external servers by this process'),
+  DELIVERY_CONCURRENCY: env
+    .integer(20, 1_000)
+    .describe(
+      'Concurrent deliveries of this process to external servers that begin with the send, and as many from the queue',
+    ),
   DELIVERY_PER_DESTINATION: env
     .integer(5, 1_000)
     .describe('Concurrent deliveries of this process to one domain; does not apply to a smarthost'),

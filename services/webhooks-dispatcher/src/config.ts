@@ -19,7 +19,11 @@ export const configuration = configurationOf('webhooks-dispatcher', { peers: ['g
   .with(dnsVariables)
   .with({
     variables: z.object({
-      DELIVERY_CONCURRENCY: env.integer(50, 1_000).describe('Concurrent webhook requests of this process'),
+      DELIVERY_CONCURRENCY: env
+        .integer(50, 1_000)
+        .describe(
+          'Concurrent webhook requests of this process that begin with their event, and as many from the queue',
+        ),
     }),
     configure: (given) => ({ deliveryConcurrency: given.DELIVERY_CONCURRENCY }),
   })

@@ -15,18 +15,31 @@ export interface LeasedTimer {
 /** A timer whose attempt has begun, with the lease that only this attempt knows. */
 export type ClaimedTimer<Payload> = Timer<Payload> & { readonly lease: string }
 
-/** Inserts timers, or replaces those of the same kind and key; a running attempt of a replaced one loses its lease. */
+/**
+ * Inserts timers, or replaces those of the same kind and key; a running attempt of a replaced one loses its lease. A
+ * timer with a lease has begun its first attempt; the lease counts from the statement, as a transaction may take its time.
+ */
 export const UPSERT_TIMERS = sql<
-  { id: string },
-  [kinds: string[], keys: string[], dueAt: (string | null)[], payloads: string[], shares: number[]]
+  { id: string; kind: string; key: string; dueAt: Date; lease: string | null },
+  [
+    kinds: string[],
+    keys: string[],
+    dueAt: (string | null)[],
+    payloads: string[],
+    shares: number[],
+    leases: (string | null)[],
+    leaseMs: (number | null)[],
+  ]
 >(`
-  insert into timers (id, kind, key, due_at, payload, share)
-  select gen_random_uuid(), kind, key, coalesce(due_at, date_trunc('milliseconds', now())), payload::jsonb, share
-  from unnest($1::text[], $2::text[], $3::timestamptz[], $4::text[], $5::smallint[])
-    as given (kind, key, due_at, payload, share)
+  insert into timers (id, kind, key, due_at, payload, share, attempt, lease_id, leased_until)
+  select gen_random_uuid(), kind, key, coalesce(due_at, date_trunc('milliseconds', now())), payload::jsonb, share,
+    case when lease is null then 0 else 1 end, lease, clock_timestamp() + lease_ms * interval '1 millisecond'
+  from unnest($1::text[], $2::text[], $3::timestamptz[], $4::text[], $5::smallint[], $6::uuid[], $7::int[])
+    as given (kind, key, due_at, payload, share, lease, lease_ms)
   on conflict (kind, key) do update
-  set due_at = excluded.due_at, payload = excluded.payload, share = excluded.share, attempt = 0, lease_id = null, leased_until = null
-  returning id`)
+  set due_at = excluded.due_at, payload = excluded.payload, share = excluded.share, attempt = excluded.attempt,
+    lease_id = excluded.lease_id, leased_until = excluded.leased_until
+  returning id, kind, key, due_at as "dueAt", lease_id as lease`)
 
 /** Inserts a timer unless there is one of its kind and key, leased or not. */
 export const INSERT_TIMER = sql<
@@ -104,6 +117,11 @@ export const KEEP_LEASES = sql<never, [ids: string[], leases: string[], leaseMs:
 /** Releases leases for which no job was added. */
 export const RELEASE_LEASES = sql<{ id: string }, [leases: string[]]>(
   'update timers set lease_id = null, leased_until = null where lease_id = any($1::uuid[]) returning id',
+)
+
+/** Gives back timers whose first attempt was to begin with their commit and has not. */
+export const RETURN_TIMERS = sql<never, [leases: string[]]>(
+  'update timers set attempt = 0, lease_id = null, leased_until = null where lease_id = any($1::uuid[])',
 )
 
 /**

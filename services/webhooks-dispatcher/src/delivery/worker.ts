@@ -30,6 +30,7 @@ export function deliveryTimers({ redis, concurrency, ...deps }: DeliveryTimersOp
     {
       concurrency,
       attemptMs: ATTEMPT_MS,
+      direct: concurrency,
       retry: (attempt, error) => {
         const waits = error instanceof OutboundUnavailableError ? UNAVAILABLE : OWN_FAILURE
         return new Date(Date.now() + jitteredBackoff(attempt, waits))

@@ -15,6 +15,9 @@ interface Arrivals {
   readonly timers: Schedule<CalendarTimers>
 }
 
+/** Most mails bring no invitation: they are looked at together. One that does is in the calendar so much later. */
+const GATHER_MS = 200
+
 type MailEvent = EventOf<Topic<'mail.messages'>>
 type Arrival = CalendarTimers['invitation-in']
 
@@ -29,6 +32,7 @@ export function arrivalsConsumer({ kafka, db, timers }: Arrivals) {
     db,
     service: 'calendar',
     topic,
+    gatherMs: GATHER_MS,
     batch: {
       types: ['message.received', 'label.removed'],
       effectMany: async (tx, recorded) => {

@@ -85,7 +85,7 @@ export class Attempts {
     const { concurrency, slowConcurrency, timers } = this.#options
     for (const kind of DELIVERY_KINDS) {
       const work: WorkOptions<DeliveryTarget> = {
-        concurrency: kind === 'delivery-slow' ? slowConcurrency : concurrency,
+        ...(kind === 'delivery-slow' ? { concurrency: slowConcurrency } : { concurrency, direct: concurrency }),
         shares: SHARES,
         attemptMs: ATTEMPT_MS,
         // Reached only after failures of the own infrastructure, so it is retried without limit.

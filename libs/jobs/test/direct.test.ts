@@ -1,0 +1,188 @@
+import { sql, type Transactional, type Tx } from '@restante/service/database'
+import type { TimersOptions } from '../src/index.ts'
+import { ahead, at, effect, Stack, signal, type TestTimers, until } from './stack.ts'
+
+/** Nothing listens there. */
+const NO_REDIS: Partial<TimersOptions> = { redis: { url: 'redis://127.0.0.1:9', prefix: 'none' } }
+const WORK = { concurrency: 2, attemptMs: 20_000, retry: () => ahead(20), direct: 2 }
+
+describe('attempts that begin with the commit of their timers', () => {
+  const stack = new Stack()
+
+  beforeAll(() => stack.start())
+  afterEach(() => stack.clear())
+  afterAll(() => stack.stop())
+
+  const keysOf = (count: number): string[] => Array.from({ length: count }, (_, number) => `k${number}`)
+
+  function schedule(tx: Tx, timers: TestTimers, keys: readonly string[]): Promise<void> {
+    return timers.scheduleAll(
+      tx,
+      keys.map((key) => ({ kind: 'note' as const, key, payload: { text: key } })),
+    )
+  }
+
+  /** Timers whose attempts end when `proceed` is called, once they have begun. */
+  function held(options: Partial<TimersOptions> = {}, work: object = {}) {
+    const [begun, proceeding] = [[] as { key: string; attempt: number; text: string }[], signal()]
+    const timers = stack.timers(options)
+    timers.work('note', { ...WORK, ...work }, async ({ timer: { key, attempt, payload }, run }) => {
+      begun.push({ key, attempt, text: payload.text })
+      await proceeding.happened
+      await run((tx) => effect(tx, key))
+    })
+    return { timers, begun, proceed: proceeding.happen }
+  }
+
+  it('need no queue: they have the payload, and end their timers', async () => {
+    const { timers, begun, proceed } = held(NO_REDIS)
+    proceed()
+    await timers.start()
+    await stack.db.transaction((tx) => schedule(tx, timers, ['k0', 'k1']))
+    await until(async () => (await stack.rows()).length === 0)
+    expect(begun).toEqual(['k0', 'k1'].map((key) => ({ key, attempt: 1, text: key })))
+    expect(await stack.effects()).toHaveLength(2)
+  })
+
+  it('do not begin when the transaction is rolled back, or for a time that has not come', async () => {
+    const { timers, begun, proceed } = held()
+    proceed()
+    await timers.start()
+    const failed = stack.db.transaction(async (tx) => {
+      await schedule(tx, timers, ['k0'])
+      throw new Error('no')
+    })
+    await expect(failed).rejects.toThrow('no')
+    await at(stack.db, timers, 'later', ahead(60_000))
+    await at(stack.db, timers, 'now')
+    await until(async () => (await stack.effects()).length === 1)
+    expect(begun.map(({ key }) => key)).toEqual(['now'])
+    expect(await stack.rows()).toMatchObject([{ key: 'later', attempt: 0, lease: null }])
+  })
+
+  it('are no more at once than given, and the rest takes the queue', async () => {
+    const { timers, begun, proceed } = held()
+    await timers.start()
+    // More than may wait for a slot in the process.
+    const keys = keysOf(100)
+    await stack.db.transaction((tx) => schedule(tx, timers, keys))
+    const direct = (await stack.rows()).filter(({ attempt }) => attempt === 1)
+    expect(direct).toHaveLength(52)
+    await until(() => begun.length === 4) // Two from the queue.
+    await until(async () => (await stack.rows()).every(({ lease }) => lease !== null))
+    expect(await timers.unbegun('note', 1_000)).toBe(96)
+    expect(begun).toHaveLength(4)
+    proceed()
+    await until(async () => (await stack.rows()).length === 0)
+    expect((await stack.effects()).map(({ key }) => key).sort()).toEqual(keys.sort())
+    expect(begun.every(({ attempt }) => attempt === 1)).toBe(true)
+  })
+
+  it('do not wait in a line of their own where shares take turns', async () => {
+    const { timers, proceed } = held({}, { shares: 2 })
+    await timers.start()
+    await stack.db.transaction((tx) => schedule(tx, timers, keysOf(5)))
+    expect((await stack.rows()).filter(({ attempt }) => attempt === 1)).toHaveLength(2)
+    proceed()
+    await until(async () => (await stack.effects()).length === 5)
+  })
+
+  it('are given back at a shutdown when they have not begun', async () => {
+    const { timers, begun, proceed } = held()
+    await timers.start()
+    await stack.db.transaction((tx) => schedule(tx, timers, keysOf(5)))
+    await until(() => begun.length === 2)
+    const stopped = timers.stop()
+    await until(async () => (await stack.rows()).filter(({ attempt, lease }) => attempt === 0 && !lease).length === 3)
+    // What is committed now is left to others, too.
+    await at(stack.db, timers, 'late')
+    proceed()
+    await stopped
+    expect(begun).toHaveLength(2)
+    const next = held()
+    next.proceed()
+    await next.timers.start()
+    await until(async () => (await stack.effects()).length === 6)
+    expect(next.begun.map(({ attempt }) => attempt)).toEqual([1, 1, 1, 1])
+  })
+
+  it('are given back when their transaction commits during a shutdown', async () => {
+    const { timers, begun, proceed } = held()
+    proceed()
+    await timers.start()
+    await stack.db.transaction(async (tx) => {
+      await schedule(tx, timers, ['k0'])
+      await timers.stop()
+    })
+    await until(async () => (await stack.rows()).every(({ attempt, lease }) => attempt === 0 && lease === null))
+    expect(begun).toEqual([])
+  })
+
+  it('are taken over when their process dies before they begin', async () => {
+    // It commits, and never hears of it.
+    const deaf: Transactional = {
+      query: (...statement) => stack.db.query(...statement),
+      transaction: (work) => stack.db.transaction((tx) => work({ query: tx.query, afterCommit: () => {} })),
+    }
+    const { timers, proceed } = held({}, { leaseMs: 300 })
+    proceed()
+    await timers.start()
+    await deaf.transaction((tx) => schedule(tx, timers, ['k0']))
+    await timers.stop()
+    const other = held()
+    other.proceed()
+    await other.timers.start()
+    await until(async () => (await stack.effects()).length === 1)
+    expect(other.begun).toEqual([{ key: 'k0', attempt: 2, text: 'k0' }])
+  })
+
+  it('are made by one process when they have waited longer than their lease', async () => {
+    // Without a part in the queue, so that it does not get the timer back.
+    const { timers, begun, proceed } = held({ ...NO_REDIS, pollMs: 60_000 }, { direct: 1, leaseMs: 300 })
+    await timers.start()
+    await stack.db.transaction((tx) => schedule(tx, timers, ['k0', 'k1']))
+    await until(() => begun.length === 1)
+    const other = held()
+    other.proceed()
+    await other.timers.start()
+    await until(() => other.begun.length === 1)
+    proceed()
+    await until(async () => (await stack.rows()).length === 0)
+    await timers.stop()
+    expect(begun.map(({ key }) => key)).toEqual(['k0'])
+    expect(other.begun).toEqual([{ key: 'k1', attempt: 2, text: 'k1' }])
+    expect((await stack.effects()).map(({ key }) => key).sort()).toEqual(['k0', 'k1'])
+  })
+
+  it('replace a live timer of the same key, whose attempt loses its lease', async () => {
+    const { timers, begun, proceed } = held()
+    await timers.start()
+    await at(stack.db, timers, 'k', undefined, 'first')
+    await until(() => begun.length === 1)
+    await at(stack.db, timers, 'k', undefined, 'second')
+    await until(() => begun.length === 2)
+    proceed()
+    await until(async () => (await stack.rows()).length === 0)
+    expect(begun.map(({ text, attempt }) => ({ text, attempt }))).toEqual([
+      { text: 'first', attempt: 1 },
+      { text: 'second', attempt: 1 },
+    ])
+    expect(await stack.effects()).toHaveLength(1)
+  })
+
+  it('have their lease from the statement on, however long the transaction took before', async () => {
+    const { timers, proceed } = held({}, { leaseMs: 2_000 })
+    await timers.start()
+    const left = await stack.db.transaction(async (tx) => {
+      await tx.query(sql('select pg_sleep(1.5)'))
+      await schedule(tx, timers, ['k0'])
+      const seconds = sql<{ left: number }>(
+        'select extract(epoch from leased_until - clock_timestamp())::float8 as left from timers',
+      )
+      return tx.query(seconds)
+    })
+    expect(left[0]?.left).toBeGreaterThan(1)
+    proceed()
+    await until(async () => (await stack.effects()).length === 1)
+  })
+})
