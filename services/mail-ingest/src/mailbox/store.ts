@@ -101,6 +101,11 @@ const MESSAGES = sql<MessageRow, [inboxUid: string, messageIds: readonly string[
   'select * from messages where inbox_uid = $1 and message_id = any($2)',
 )
 
+const MESSAGES_OF_INBOXES = sql<MessageRow, [inboxUids: readonly string[], messageIds: readonly string[]]>(
+  `select messages.* from unnest($1::uuid[], $2::text[]) as wanted(inbox_uid, message_id)
+   join messages using (inbox_uid, message_id)`,
+)
+
 const OF_THREAD = sql<MessageRow, [threadId: string, rows: number]>(
   'select * from messages where thread_id = $1 order by "timestamp", id limit $2',
 )
@@ -109,21 +114,30 @@ const BODY = sql<BodyColumns, [id: string]>(
   'select text, html, extracted_text, extracted_html, search_text, headers from message_bodies where id = $1',
 )
 
-const SET_LABELS = sql<never, [id: string, labels: readonly string[], at: string]>(
-  'update messages set labels = $2, updated_at = $3::timestamptz where id = $1',
-)
+// Nulls change nothing.
+const CHANGE = sql<never, [rows: string, at: string]>(`
+update messages
+   set labels = coalesce(change.labels, messages.labels),
+       updated_at = case when change.labels is null then updated_at else $2::timestamptz end,
+       handed_over_at = least(messages.handed_over_at, change.handed_over_at),
+       settled_at = greatest(messages.settled_at, change.settled_at),
+       delayed_at = greatest(messages.delayed_at, change.delayed_at),
+       opened_at = least(messages.opened_at, change.opened_at)
+  from json_to_recordset($1::json) as change(id uuid, labels text[], handed_over_at timestamptz, settled_at timestamptz,
+                                             delayed_at timestamptz, opened_at timestamptz)
+ where messages.id = change.id`)
 
 // In order of first appearance: messages from oldest to newest, the labels of each in their order. A message has at
 // most 512 labels, so the factor 1000 keeps messages apart.
-const UNITE_LABELS = sql<never, [threadId: string, at: string]>(`
+const UNITE_LABELS = sql<never, [threadIds: readonly string[], at: string]>(`
 update threads set updated_at = $2::timestamptz, labels = coalesce((
   select array_agg(label order by first)
     from (select label, min(number * 1000 + ordinal) as first
             from (select labels, row_number() over (order by "timestamp", id) as number
-                    from messages where thread_id = $1) as member,
+                    from messages where thread_id = threads.id) as member,
                  unnest(member.labels) with ordinality as carried(label, ordinal)
            group by label) as seen), '{}')
- where id = $1`)
+ where id = any($1::uuid[])`)
 
 // Search finds no message with a restricted label.
 const FOLLOW_LABELS = sql<never, [ids: readonly string[]]>(`
@@ -133,6 +147,9 @@ update searchable set hidden = now_hidden
  where id = message and hidden <> now_hidden`)
 
 const DELETE_MESSAGES = sql<never, [ids: readonly string[]]>('delete from messages where id = any($1::uuid[])')
+
+type Relabelled = Pick<MessageRow, 'id' | 'thread_id' | 'labels'>
+type MessageProgress = Pick<MessageRow, 'handed_over_at' | 'settled_at' | 'delayed_at' | 'opened_at'>
 
 export const store = {
   async insertMessages(tx: Queryable, added: readonly MessageWithBody[]): Promise<void> {
@@ -207,7 +224,7 @@ export const store = {
 
   /** Updates the union of a thread's labels. */
   async uniteLabels(tx: Queryable, threadId: string, at: Date): Promise<void> {
-    await tx.query(UNITE_LABELS, threadId, at.toISOString())
+    await tx.query(UNITE_LABELS, [threadId], at.toISOString())
   },
 
   async deleteThread(tx: Queryable, id: string): Promise<void> {
@@ -224,6 +241,18 @@ export const store = {
     return db.query(MESSAGES, inboxUid, messageIds)
   },
 
+  /** Those of the given messages, of several inboxes, that exist. */
+  messagesOfInboxes(
+    db: Queryable,
+    wanted: readonly Pick<MessageRow, 'inbox_uid' | 'message_id'>[],
+  ): Promise<MessageRow[]> {
+    return db.query(
+      MESSAGES_OF_INBOXES,
+      wanted.map(({ inbox_uid }) => inbox_uid),
+      wanted.map(({ message_id }) => message_id),
+    )
+  },
+
   /** The oldest messages of a thread, at most `rows`. */
   ofThread(db: Queryable, threadId: string, rows: number): Promise<MessageRow[]> {
     return db.query(OF_THREAD, threadId, rows)
@@ -235,23 +264,41 @@ export const store = {
   },
 
   /** Sets the labels of messages and updates each of their threads once. */
-  async setLabels(
+  async setLabels(tx: Queryable, messages: readonly Relabelled[], at: Date): Promise<void> {
+    if (messages.length === 0) return
+    const rows = messages.map(({ id, labels }) => ({ id, labels }))
+    await Promise.all([tx.query(CHANGE, JSON.stringify(rows), at.toISOString()), followLabels(tx, messages, at)])
+  },
+
+  /** Notes how far sent messages have come, and sets the labels of those that this has changed. */
+  async progress(
     tx: Queryable,
-    messages: readonly Pick<MessageRow, 'id' | 'thread_id' | 'labels'>[],
+    messages: readonly (Relabelled & MessageProgress & { readonly isRelabelled: boolean })[],
     at: Date,
   ): Promise<void> {
-    const threads = [...new Set(messages.map(({ thread_id }) => thread_id))]
-    await Promise.all([
-      ...messages.map(({ id, labels }) => tx.query(SET_LABELS, id, labels, at.toISOString())),
-      ...threads.map((thread) => tx.query(UNITE_LABELS, thread, at.toISOString())),
-      tx.query(
-        FOLLOW_LABELS,
-        messages.map(({ id }) => id),
-      ),
-    ])
+    if (messages.length === 0) return
+    const rows = messages.map(({ id, labels, isRelabelled, handed_over_at, settled_at, delayed_at, opened_at }) => ({
+      ...{ id, handed_over_at, settled_at, delayed_at, opened_at },
+      ...(isRelabelled && { labels }),
+    }))
+    const relabelled = messages.filter(({ isRelabelled }) => isRelabelled)
+    await Promise.all([tx.query(CHANGE, JSON.stringify(rows), at.toISOString()), followLabels(tx, relabelled, at)])
   },
 
   async deleteMessages(tx: Queryable, ids: readonly string[]): Promise<void> {
     await tx.query(DELETE_MESSAGES, ids)
   },
+}
+
+/** Updates what depends on the labels of messages: their threads, each once, and what search finds. */
+async function followLabels(tx: Queryable, messages: readonly Relabelled[], at: Date): Promise<void> {
+  if (messages.length === 0) return
+  const threads = [...new Set(messages.map(({ thread_id }) => thread_id))]
+  await Promise.all([
+    tx.query(UNITE_LABELS, threads, at.toISOString()),
+    tx.query(
+      FOLLOW_LABELS,
+      messages.map(({ id }) => id),
+    ),
+  ])
 }

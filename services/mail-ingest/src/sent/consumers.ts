@@ -1,8 +1,8 @@
-import { topics } from '@restante/contracts/events'
+import { type EventOf, topics } from '@restante/contracts/events'
 import { Consumer, decodeEvent, type Kafka, type Outbox, type RecordedEvent } from '@restante/messaging'
 import type { Database, Tx } from '@restante/service/database'
-import { applyDeliveryEvent } from './apply-delivery-event.ts'
-import { inMailboxes } from './effects/mailbox-effects.ts'
+import { lockMailboxes } from '../mailbox/lock.ts'
+import { applyDeliveryEvents } from './apply-delivery-events.ts'
 import type { SentPlacement } from './placement.ts'
 
 export interface DeliveriesConsumerOptions {
@@ -12,6 +12,8 @@ export interface DeliveriesConsumerOptions {
   readonly placement: SentPlacement
 }
 
+const topic = topics['mail.deliveries']
+
 /** Most events in one transaction, during which their mailboxes are locked. */
 const TOGETHER = 50
 
@@ -20,28 +22,36 @@ const TOGETHER = 50
  * within a moment, which share a transaction.
  */
 export function deliveriesConsumer({ kafka, db, outbox, placement }: DeliveriesConsumerOptions) {
-  const prepareMany = async (events: readonly RecordedEvent[]) => {
-    const prepared = new Map(await Promise.all(events.map(async (one) => [one.id, await prepare(one)] as const)))
-    return (tx: Tx, fresh: readonly RecordedEvent[]) =>
-      inMailboxes(
+  const copyOf = async (event: EventOf<typeof topic>) =>
+    event.type === 'message.accepted' ? placement.prepare(event.payload) : undefined
+  const prepareMany = async (recorded: readonly RecordedEvent[]) => {
+    const events = new Map(recorded.map((one) => [one.id, decodeEvent(topic, one)]))
+    const copies = new Map(
+      await Promise.all([...events].map(async ([id, event]) => [id, await copyOf(event)] as const)),
+    )
+    return async (tx: Tx, fresh: readonly RecordedEvent[]) => {
+      const known = fresh.flatMap(({ id }) => events.get(id) ?? [])
+      // All of them first, in one order: two transactions must not wait for each other.
+      await lockMailboxes(
         tx,
-        fresh.flatMap(({ id }) => prepared.get(id) ?? []),
+        known.map(({ payload }) => payload.inbox_uid),
       )
-  }
-  const prepare = async (recorded: RecordedEvent) => {
-    const event = decodeEvent(topics['mail.deliveries'], recorded)
-    const { inbox_uid: inboxUid } = event.payload
-    if (event.type !== 'message.accepted') {
-      return { inboxUid, effect: (tx: Tx) => applyDeliveryEvent(tx, outbox, event) }
+      await placement.store(
+        tx,
+        fresh.flatMap(({ id }) => copies.get(id) ?? []),
+      )
+      await applyDeliveryEvents(
+        tx,
+        outbox,
+        known.filter((event) => event.type !== 'message.accepted'),
+      )
     }
-    const effect = await placement.prepare(event.payload)
-    return effect && { inboxUid, effect }
   }
   return new Consumer({
     kafka,
     db,
     service: 'mail-ingest',
-    topic: topics['mail.deliveries'],
+    topic,
     batch: { prepareMany, batchSize: TOGETHER },
   })
 }

@@ -8,16 +8,15 @@ import type { Database, Tx } from '@restante/service/database'
 import { contentOf, type MailContent, unparsedContent } from '../content/mail-content.ts'
 import { parsed } from '../content/read-mail.ts'
 import type { RecipientLookup } from '../inbound/recipients.ts'
-import { lockMailbox } from '../mailbox/lock.ts'
+import { lockMailboxes } from '../mailbox/lock.ts'
 import type { BodyColumns, MessageRow } from '../mailbox/rows.ts'
 import { uuidV7 } from '../mailbox/uuid-v7.ts'
 import { ROW_BYTES, readBlob, rowNameOf, withRawMail } from '../raw/bytes.ts'
 import { copiesOf, type RawMailUse, rawMails } from '../raw/store.ts'
 import { mailDigest } from '../threading/duplicates.ts'
 import { announceStored, extendThreads, saveWithThreads } from '../threading/extend-threads.ts'
-import { applyDeliveryEvent } from './apply-delivery-event.ts'
-import { inMailboxes, type MailboxEffect } from './effects/mailbox-effects.ts'
-import { isUnwanted, pendingDeliveryEvents } from './store.ts'
+import { applyDeliveryEvents } from './apply-delivery-events.ts'
+import { pendingDeliveryEvents, type SentReference, unwantedAmong } from './store.ts'
 
 export interface PlacementOptions {
   readonly db: Database
@@ -28,6 +27,13 @@ export interface PlacementOptions {
   readonly recipients: Pick<RecipientLookup, 'ask'>
   /** Left out of what is read: the sender is no recipient whose reading counts. */
   readonly openImage: OpenImage
+}
+
+/** A copy that is read, and can be stored. */
+export interface PreparedCopy {
+  readonly message: MessageRow
+  readonly body: BodyColumns
+  readonly use: RawMailUse
 }
 
 /** Most copies in one transaction, and how many transactions at a time: a locked mailbox delays only its own. */
@@ -45,34 +51,43 @@ export class SentPlacement {
    */
   readonly #memory = new ByteSemaphore({ bytes: LIMITS.inbound.bytes })
 
+  /** Whether copies are unwanted. */
+  readonly #checks: Batcher<SentReference, boolean>
+
   /** Copies that are placed at the same time share a transaction. */
-  readonly #placements: Batcher<MailboxEffect, undefined>
+  readonly #placements: Batcher<PreparedCopy, undefined>
 
   constructor(options: PlacementOptions) {
     this.#options = options
-    this.#placements = new Batcher({ ...TOGETHER, work: (effects) => this.#placeAll(effects) })
+    this.#checks = new Batcher({ ...TOGETHER, work: (copies) => this.#areUnwanted(copies) })
+    this.#placements = new Batcher({ ...TOGETHER, work: (copies) => this.#placeAll(copies) })
   }
 
   /** Places a copy now. When this resolves, readers see the copy. */
   async place(copy: SentCopy): Promise<void> {
-    const effect = await this.prepare(copy)
-    if (effect) await this.#placements.add({ inboxUid: copy.inbox_uid, effect })
+    const prepared = await this.prepare(copy)
+    if (prepared) await this.#placements.add(prepared)
   }
 
-  async #placeAll(effects: readonly MailboxEffect[]): Promise<undefined[]> {
-    await this.#options.db.transaction((tx) => inMailboxes(tx, effects))
-    return effects.map(() => undefined)
+  async #placeAll(copies: readonly PreparedCopy[]): Promise<undefined[]> {
+    await this.#options.db.transaction((tx) => this.store(tx, copies))
+    return copies.map(() => undefined)
+  }
+
+  async #areUnwanted(copies: readonly SentReference[]): Promise<boolean[]> {
+    const unwanted = new Set((await unwantedAmong(this.#options.db, copies)).map(keyOf))
+    return copies.map((copy) => unwanted.has(keyOf(copy)))
   }
 
   /**
    * Prepares a placement, as far as it needs the raw mail: reads the mail, and copies a large one to a blob of the
    * mailbox.
-   * @returns the effect for a transaction; undefined when the copy is stored already, or must not be stored (again).
+   * @returns what can be stored; undefined when the copy is stored already, or must not be stored (again).
    */
-  async prepare(copy: SentCopy): Promise<((tx: Tx) => Promise<void>) | undefined> {
+  async prepare(copy: SentCopy): Promise<PreparedCopy | undefined> {
     const { db, blobs, parser } = this.#options
-    const { inbox_uid, message_id } = copy
-    if (await isUnwanted(db, inbox_uid, message_id)) return undefined
+    const { inbox_uid } = copy
+    if (await this.#checks.add(copy)) return undefined
     const id = uuidV7()
     const inRow = copy.blob.size <= ROW_BYTES
     const blob = inRow ? rowNameOf(id) : `${copiesOf(inbox_uid)}${id}`
@@ -86,7 +101,7 @@ export class SentPlacement {
         this.#memory.within(copy.blob.size, read),
         inRow ? undefined : rawMails.reserve(db, [blob]).then(() => blobs.copy(copy.blob.name, blob)),
       ])
-      return (tx) => this.#store(tx, messageRow(copy, content, id, blob), this.#bodyColumns(copy, content), use)
+      return { message: messageRow(copy, content, id, blob), body: this.#bodyColumns(copy, content), use }
     } catch (error) {
       // A remaining reservation is swept later.
       if (error instanceof BlobNotFoundError && (await this.#isGone(copy))) return undefined
@@ -119,25 +134,51 @@ export class SentPlacement {
     }
   }
 
-  async #store(tx: Tx, message: MessageRow, body: BodyColumns, use: RawMailUse): Promise<void> {
+  /** Stores prepared copies in their order, under the locks of their mailboxes, without those that are unwanted by now. */
+  async store(tx: Tx, copies: readonly PreparedCopy[]): Promise<void> {
+    if (copies.length === 0) return
     const { outbox } = this.#options
-    const { inbox_uid, message_id } = message
-    const added = [{ message, body }]
-    const [, unwanted, [thread]] = await Promise.all([
-      lockMailbox(tx, inbox_uid),
-      isUnwanted(tx, inbox_uid, message_id),
-      extendThreads(tx, added, () => false),
+    const all = copies.map(({ message }) => message)
+    const [, unwanted] = await Promise.all([
+      lockMailboxes(
+        tx,
+        all.map(({ inbox_uid }) => inbox_uid),
+      ),
+      unwantedAmong(tx, all),
     ])
-    if (unwanted) return rawMails.abandon(tx, use)
-    if (thread === undefined) throw new Error('a message has no thread')
+    const { added, abandoned } = sorted(copies, unwanted)
+    await Promise.all(abandoned.map(({ use }) => rawMails.abandon(tx, use)))
+    if (added.length === 0) return
+    const messages = added.map(({ message }) => message)
+    const threads = await extendThreads(tx, added, () => false)
     const [early] = await Promise.all([
-      pendingDeliveryEvents.take(tx, inbox_uid, message_id),
-      rawMails.hold(tx, [use]),
-      saveWithThreads(tx, added, [thread]),
-      announceStored(tx, outbox, message, thread),
+      pendingDeliveryEvents.take(tx, messages),
+      rawMails.hold(
+        tx,
+        added.map(({ use }) => use),
+      ),
+      saveWithThreads(tx, added, threads),
+      announceStored(tx, outbox, messages, threads),
     ])
-    for (const event of early) await applyDeliveryEvent(tx, outbox, event)
+    await applyDeliveryEvents(tx, outbox, early)
   }
+}
+
+/** Of copies of the same message, which two callers have brought, the first is added. */
+function sorted(copies: readonly PreparedCopy[], unwanted: readonly SentReference[]) {
+  const taken = new Set(unwanted.map(keyOf))
+  const [added, abandoned]: [PreparedCopy[], PreparedCopy[]] = [[], []]
+  for (const copy of copies) {
+    const key = keyOf(copy.message)
+    if (taken.has(key)) abandoned.push(copy)
+    else added.push(copy)
+    taken.add(key)
+  }
+  return { added, abandoned }
+}
+
+function keyOf({ inbox_uid, message_id }: SentReference): string {
+  return `${inbox_uid} ${message_id}`
 }
 
 /** A copy is placed whatever its content. If it cannot be parsed, it has at least its headers. */

@@ -12,15 +12,25 @@ const HAS_TOMBSTONE = sql<{ message_id: string }, [inboxUid: string, messageId: 
   'select message_id from tombstones where inbox_uid = $1 and message_id = $2',
 )
 
-const IS_UNWANTED = sql<{ unwanted: boolean }, [inboxUid: string, messageId: string]>(`
-select exists (select from messages where inbox_uid = $1 and message_id = $2)
-    or exists (select from tombstones where inbox_uid = $1 and message_id = $2)
-    or exists (select from deleted_scopes where id = $1 and kind = 'inbox') as unwanted`)
+/** A message of an inbox. */
+export interface SentReference {
+  readonly inbox_uid: string
+  readonly message_id: string
+}
 
-/** Whether a copy is stored already, or must not be stored (again): it, or its inbox, was deleted. */
-export async function isUnwanted(on: Queryable, inboxUid: string, messageId: string): Promise<boolean> {
-  const [found] = await on.query(IS_UNWANTED, inboxUid, messageId)
-  return found?.unwanted === true
+const UNWANTED = sql<SentReference, [inboxUids: readonly string[], messageIds: readonly string[]]>(`
+select inbox_uid, message_id from unnest($1::uuid[], $2::text[]) as copy(inbox_uid, message_id)
+ where exists (select from messages as stored where stored.inbox_uid = copy.inbox_uid and stored.message_id = copy.message_id)
+    or exists (select from tombstones as gone where gone.inbox_uid = copy.inbox_uid and gone.message_id = copy.message_id)
+    or exists (select from deleted_scopes where id = copy.inbox_uid and kind = 'inbox')`)
+
+/** Those of some copies that are stored already, or must not be stored (again): they, or their inboxes, were deleted. */
+export function unwantedAmong(on: Queryable, copies: readonly SentReference[]): Promise<SentReference[]> {
+  return on.query(
+    UNWANTED,
+    copies.map(({ inbox_uid }) => inbox_uid),
+    copies.map(({ message_id }) => message_id),
+  )
 }
 
 /** Deleted sent messages, which neither a late copy nor a late event may bring back (events 1.2 rule 12). */
@@ -48,9 +58,11 @@ const KEEP = sql<
 insert into pending_delivery_events (event_id, inbox_uid, message_id, type, time, payload)
 values ($1, $2, $3, $4, $5::timestamptz, $6::jsonb) on conflict do nothing`)
 
-const TAKE = sql<PendingRow, [inboxUid: string, messageId: string]>(
-  'delete from pending_delivery_events where inbox_uid = $1 and message_id = $2 returning event_id, type, time, payload',
-)
+const TAKE = sql<PendingRow, [inboxUids: readonly string[], messageIds: readonly string[]]>(`
+delete from pending_delivery_events as early
+ using unnest($1::uuid[], $2::text[]) as copy(inbox_uid, message_id)
+ where early.inbox_uid = copy.inbox_uid and early.message_id = copy.message_id
+returning event_id, type, time, payload`)
 
 const TAKE_OF_INBOX = sql<PendingRow, [inboxUid: string, rows: number]>(`
 delete from pending_delivery_events
@@ -72,9 +84,14 @@ export const pendingDeliveryEvents = {
     )
   },
 
-  /** Removes and returns what is stored about a message, in the order in which it happened. */
-  async take(tx: Queryable, inboxUid: string, messageId: string): Promise<DeliveryEvent[]> {
-    return inOrder(await tx.query(TAKE, inboxUid, messageId))
+  /** Removes and returns what is stored about messages, in the order in which it happened. */
+  async take(tx: Queryable, messages: readonly SentReference[]): Promise<DeliveryEvent[]> {
+    const rows = await tx.query(
+      TAKE,
+      messages.map(({ inbox_uid }) => inbox_uid),
+      messages.map(({ message_id }) => message_id),
+    )
+    return inOrder(rows)
   },
 
   /** The same for all messages of an inbox, but at most `most` events: to be repeated while as many are returned. */

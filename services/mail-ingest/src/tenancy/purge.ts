@@ -7,7 +7,7 @@ import { listEntries } from '../lists/store.ts'
 import { lockMailbox } from '../mailbox/lock.ts'
 import type { RawMailBytes } from '../raw/bytes.ts'
 import { copiesOf, rawMails } from '../raw/store.ts'
-import { applyDeliveryEvent } from '../sent/apply-delivery-event.ts'
+import { applyDeliveryEvents } from '../sent/apply-delivery-events.ts'
 import { pendingDeliveryEvents } from '../sent/store.ts'
 import { waitingMails } from '../waiting/store.ts'
 
@@ -71,7 +71,7 @@ export class MailPurge implements PurgeInBatches {
     // Their copies will never arrive; their events are passed on to pod and organization (events 1.2 rule 12).
     const listed = await listEntries.deleteOfScope(tx, 'inbox', uid, BATCH)
     const late = await pendingDeliveryEvents.takeOfInbox(tx, uid, BATCH)
-    for (const event of late) await applyDeliveryEvent(tx, this.#outbox, event)
+    await applyDeliveryEvents(tx, this.#outbox, late)
     const isFull = [messages, unplaced, late, ...rest].some((rows) => rows.length === BATCH) || listed === BATCH
     if (isFull) return 'more'
     return (await tx.query(IN_TRANSIT, uid, copiesOf(uid))).length > 0 ? 'pending' : 'ended'

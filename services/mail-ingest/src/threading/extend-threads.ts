@@ -77,11 +77,31 @@ export function firstLabels(message: MessageRow): LabelRecord[] {
   return labelRecords({ message, change: { added: message.labels, removed: [] }, at: message.created_at })
 }
 
-/** Logs the initial labels of a message, and publishes them and that it is stored. @param thread as of this message */
-export async function announceStored(tx: Tx, outbox: Outbox, message: MessageRow, thread: ThreadRow): Promise<void> {
-  const labels = firstLabels(message)
+/**
+ * Logs the initial labels of messages, and publishes them and that they are stored.
+ * @param threads for each message its thread, as of this message
+ */
+export async function announceStored(
+  tx: Tx,
+  outbox: Outbox,
+  messages: readonly MessageRow[],
+  threads: readonly ThreadRow[],
+): Promise<void> {
+  const announced = messages.map((message, index) => {
+    const thread = threads[index]
+    if (thread === undefined) throw new Error('a message has no thread')
+    const labels = firstLabels(message)
+    return { labels, events: [storedEvent(message, thread), ...labels.map(labelEvent)] }
+  })
   await Promise.all([
-    insertLabelRecords(tx, labels),
-    outbox.addAll(tx, topics['mail.messages'], [storedEvent(message, thread), ...labels.map(labelEvent)]),
+    insertLabelRecords(
+      tx,
+      announced.flatMap(({ labels }) => labels),
+    ),
+    outbox.addAll(
+      tx,
+      topics['mail.messages'],
+      announced.flatMap(({ events }) => events),
+    ),
   ])
 }
