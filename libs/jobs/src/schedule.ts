@@ -43,10 +43,10 @@ export class Schedule<Kinds extends object> {
       leases.map((given) => given?.leaseMs ?? null),
     )
     const byLease = new Map(stored.map((timer) => [timer.lease, timer]))
-    const begun = rows.flatMap(({ share = 0 }, index): BegunTimer[] => {
+    const begun = rows.flatMap(({ share = 0, hasTime = false }, index): BegunTimer[] => {
       const lease = leases[index]?.lease
       const timer = lease === undefined ? undefined : byLease.get(lease)
-      return timer && lease !== undefined ? [{ ...timer, lease, share, payload: payloads[index] ?? '' }] : []
+      return timer && lease !== undefined ? [{ ...timer, lease, share, hasTime, payload: payloads[index] ?? '' }] : []
     })
     if (begun.length > 0) tx.afterCommit(() => this.onBegun(begun))
     const others = rows.filter((_, index) => leases[index] === undefined)

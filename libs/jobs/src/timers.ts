@@ -66,7 +66,9 @@ export class Timers<Kinds extends object> extends Schedule<Kinds> implements Com
     const given = new Map<string, number>()
     return timers.map((timer) => {
       const others = given.get(timer.kind) ?? 0
-      const lease = isDue(timer) ? this.#works.get(timer.kind)?.direct?.lease(others) : undefined
+      const lease = isDue(timer)
+        ? this.#works.get(timer.kind)?.direct?.lease(others, { hasTime: timer.hasTime === true })
+        : undefined
       if (lease) given.set(timer.kind, others + 1)
       return lease
     })

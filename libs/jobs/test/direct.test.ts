@@ -78,6 +78,24 @@ describe('attempts that begin with the commit of their timers', () => {
     expect(begun.every(({ attempt }) => attempt === 1)).toBe(true)
   })
 
+  it('begin before those that have time, however many of these wait', async () => {
+    const { timers, begun, proceed } = held()
+    await timers.start()
+    const patient = keysOf(100).map((key) => ({ kind: 'note' as const, key, payload: { text: key }, hasTime: true }))
+    await stack.db.transaction((tx) => timers.scheduleAll(tx, patient.slice(0, 52)))
+    await until(() => begun.length === 2)
+    await stack.db.transaction((tx) => schedule(tx, timers, ['urgent', 'too']))
+    expect((await stack.rows()).filter(({ attempt }) => attempt === 1)).toHaveLength(54)
+    // These find no room, and take the queue.
+    await stack.db.transaction((tx) => timers.scheduleAll(tx, patient.slice(52)))
+    await until(() => begun.length === 4)
+    proceed()
+    await until(async () => (await stack.rows()).length === 0)
+    const direct = begun.map(({ key }) => key).filter((key) => patient.slice(52).every((one) => one.key !== key))
+    // Those of one transaction in the order of their keys.
+    expect(direct.slice(0, 5)).toEqual(['k0', 'k1', 'too', 'urgent', 'k10'])
+  })
+
   it('do not wait in a line of their own where shares take turns', async () => {
     const { timers, proceed } = held({}, { shares: 2 })
     await timers.start()

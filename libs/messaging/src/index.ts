@@ -5,6 +5,7 @@ export { type ProjectedRow, projectionCheck } from './checks/projection-check.ts
 export { recordedSince } from './checks/recorded-since.ts'
 export { Consumer } from './consumer/consumer.ts'
 export type { ConsumerOptions } from './consumer/options.ts'
+export { LATE_MS } from './consumer/partitions/work.ts'
 export { Projection, type ProjectionOptions, type ProjectionStore, type SnapshotPage } from './consumer/projection.ts'
 export { DeadLetterBacklog } from './dead-letters/backlog.ts'
 export { consumerGroup, deadLetterTopic } from './dead-letters/dead-letters.ts'

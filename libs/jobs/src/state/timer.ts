@@ -19,6 +19,7 @@ export interface BegunTimer {
   readonly dueAt: Date
   readonly share: number
   readonly lease: string
+  readonly hasTime: boolean
   /** JSON. */
   readonly payload: string
 }
@@ -35,5 +36,7 @@ export type ScheduledTimer<Kinds extends object> = {
     readonly payload: Kinds[Kind]
     /** Whose turn it takes, of the `shares` of its kind (0, 1, ...); default 0. */
     readonly share?: number
+    /** Whether, among attempts that begin with their commit, others come first; default false. */
+    readonly hasTime?: boolean
   }
 }[keyof Kinds & string]

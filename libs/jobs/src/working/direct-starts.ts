@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { Semaphore } from '@restante/service/concurrency'
 import type { Queryable } from '@restante/service/database'
 import type { FirstLease } from '../schedule.ts'
 import { RETURN_TIMERS } from '../state/statements.ts'
@@ -25,14 +24,14 @@ interface Waiting {
  */
 export class DirectStarts {
   readonly #options: DirectStartsOptions
-  readonly #slots: Semaphore
-  readonly #waiting = new Set<Waiting>()
+  /** Those that wait, the first in the order of their commits. Those that have time wait for the others. */
+  readonly #urgent = new Set<Waiting>()
+  readonly #patient = new Set<Waiting>()
   readonly #running = new Set<Promise<void>>()
   #isOpen = false
 
   constructor(options: DirectStartsOptions) {
     this.#options = options
-    this.#slots = new Semaphore(options.atOnce)
   }
 
   open(): void {
@@ -41,47 +40,56 @@ export class DirectStarts {
 
   /** How many wait for a slot. */
   get waiting(): number {
-    return this.#waiting.size
+    return this.#urgent.size + this.#patient.size
   }
 
   /**
    * The lease of a timer that is being scheduled, if there is room for it after `others` of the same transaction. Those of
    * other transactions that are open now may exceed the room; they wait.
    */
-  lease(others: number): FirstLease | undefined {
-    const { mostWaiting, leaseMs } = this.#options
-    const room = this.#slots.free + mostWaiting - this.#waiting.size
-    return this.#isOpen && others < room ? { lease: randomUUID(), leaseMs } : undefined
+  lease(others: number, { hasTime }: { readonly hasTime: boolean }): FirstLease | undefined {
+    const { atOnce, mostWaiting, leaseMs } = this.#options
+    const before = this.#running.size + (hasTime ? this.waiting : this.#urgent.size) + others
+    return this.#isOpen && before < atOnce + mostWaiting ? { lease: randomUUID(), leaseMs } : undefined
   }
 
   /** Begins the attempts of timers that have just been committed with such leases. */
   begin(timers: readonly BegunTimer[]): void {
+    if (!this.#isOpen) {
+      void this.#giveBack(timers)
+      return
+    }
     const since = Date.now()
-    if (!this.#isOpen) void this.#giveBack(timers)
-    else for (const timer of timers) this.#track(this.#begin({ timer, since }))
+    for (const timer of timers) (timer.hasTime ? this.#patient : this.#urgent).add({ timer, since })
+    this.#fillSlots()
   }
 
   /** Begins no more, and waits for those that run. */
   async drain(): Promise<void> {
     this.#isOpen = false
-    const unbegun = [...this.#waiting].map(({ timer }) => timer)
-    this.#waiting.clear()
+    const unbegun = [...this.#urgent, ...this.#patient].map(({ timer }) => timer)
+    this.#urgent.clear()
+    this.#patient.clear()
     await Promise.all([this.#giveBack(unbegun), ...this.#running])
   }
 
-  async #begin(one: Waiting): Promise<void> {
-    this.#waiting.add(one)
-    const leave = await this.#slots.take()
-    try {
-      if (this.#waiting.delete(one)) await this.#options.begin(one.timer, Date.now() - one.since)
-    } finally {
-      leave()
+  #fillSlots(): void {
+    for (const line of [this.#urgent, this.#patient]) {
+      for (const next of line) {
+        if (this.#running.size >= this.#options.atOnce) return
+        line.delete(next)
+        this.#run(next)
+      }
     }
   }
 
-  #track(run: Promise<void>): void {
+  #run({ timer, since }: Waiting): void {
+    const run = this.#options.begin(timer, Date.now() - since)
     this.#running.add(run)
-    void run.finally(() => this.#running.delete(run))
+    void run.finally(() => {
+      this.#running.delete(run)
+      this.#fillSlots()
+    })
   }
 
   /** If this fails, the leases run out. */

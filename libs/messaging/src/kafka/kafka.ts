@@ -35,6 +35,12 @@ const REQUEST_TIMEOUT_MS = 15_000
 const RETRY = { retries: 5, initialRetryTime: 100, maxRetryTime: 2_000 }
 
 /**
+ * Of a partition in one fetch. Records are compressed, and all that are fetched are in memory at once: those of a backlog
+ * of equal texts take a hundred times as much.
+ */
+const FETCH_BYTES = 256 * 1024
+
+/**
  * The connection settings that producers, consumers and the admin tools of one process share. It holds no socket
  * itself: each of them opens and closes its own.
  */
@@ -89,7 +95,8 @@ export class Kafka {
   }
 
   consumer(options: ConsumerConfig): Consumer {
-    const consumer = this.#client.consumer({ allowAutoTopicCreation: false, ...options })
+    const limits = { allowAutoTopicCreation: false, maxBytesPerPartition: FETCH_BYTES }
+    const consumer = this.#client.consumer({ ...limits, ...options })
     return { ...consumer, connect: () => this.#explained(consumer.connect()) }
   }
 

@@ -7,11 +7,6 @@ export class Semaphore {
     this.#free = count
   }
 
-  /** Permits that `take` would give at once. */
-  get free(): number {
-    return this.#free
-  }
-
   /** Resolves with the function that releases the permit. */
   async take(): Promise<() => void> {
     if (this.#free > 0) this.#free--

@@ -1,6 +1,6 @@
 import { PUBLIC_EVENT_TYPES, PUBLIC_TOPICS, type TopicDefinition } from '@restante/contracts/events'
 import type { Timers } from '@restante/jobs'
-import { Consumer, consumerGroup, formatPosition, type Kafka, type RecordedEvent } from '@restante/messaging'
+import { Consumer, consumerGroup, formatPosition, type Kafka, LATE_MS, type RecordedEvent } from '@restante/messaging'
 import type { Database, Tx } from '@restante/service/database'
 import { base62Id } from './ids.ts'
 import { GivingWay } from './rules/giving-way.ts'
@@ -70,8 +70,14 @@ async function fanOut(tx: Tx, timers: Timers<TimerKinds>, events: readonly Recor
     kind: 'webhook-delivery' as const,
     key: delivery.id,
     payload: traceOf(event),
+    hasTime: isLate(event),
   }))
   await Promise.all([addDeliveries(tx, payloads, deliveries), timers.scheduleAll(tx, attempts)])
+}
+
+/** Whether it is of a backlog: deliveries of fresh events come first. */
+function isLate({ time }: RecordedEvent): boolean {
+  return Date.now() - time.getTime() > LATE_MS
 }
 
 /** The events of a batch have traces of their own, so that the requests continue these and not that of the batch. */
