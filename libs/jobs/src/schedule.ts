@@ -1,11 +1,14 @@
 import type { Queryable, Tx } from '@restante/service/database'
 import { ADVANCE_TIMERS, DELETE_IDLE_TIMERS, DELETE_TIMERS, INSERT_TIMER, UPSERT_TIMERS } from './state/statements.ts'
-import type { BegunTimer, ScheduledTimer } from './state/timer.ts'
+import type { ScheduledTimer } from './state/timer.ts'
+import type { DirectJob } from './working/direct-starts.ts'
 
-/** The lease of an attempt that begins as soon as its timer is committed. */
-export interface FirstLease {
-  readonly lease: string
-  readonly leaseMs: number
+/** How long a timer that waits in a queue is leased, unless it is renewed: then it is queued again. */
+export const QUEUE_LEASE_MS = 10_000
+
+/** A timer that was scheduled with the lease by which its first attempt claims it. */
+export interface LeasedFirst extends DirectJob {
+  readonly kind: string
 }
 
 /**
@@ -30,26 +33,25 @@ export class Schedule<Kinds extends object> {
     // on them.
     const unique = new Map(timers.map((timer) => [`${timer.kind}\0${timer.key}`, timer]))
     const rows = [...unique].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, timer]) => timer)
-    const payloads = rows.map(({ payload }) => JSON.stringify(payload))
     const leases = this.firstLeases(rows)
     const stored = await tx.query(
       UPSERT_TIMERS,
       rows.map(({ kind }) => kind),
       rows.map(({ key }) => key),
       rows.map(({ dueAt }) => dueAt?.toISOString() ?? null),
-      payloads,
+      rows.map(({ payload }) => JSON.stringify(payload)),
       rows.map(({ share = 0 }) => share),
-      leases.map((given) => given?.lease ?? null),
-      leases.map((given) => given?.leaseMs ?? null),
+      leases,
+      QUEUE_LEASE_MS,
     )
-    const byLease = new Map(stored.map((timer) => [timer.lease, timer]))
-    const begun = rows.flatMap(({ share = 0, hasTime = false }, index): BegunTimer[] => {
-      const lease = leases[index]?.lease
-      const timer = lease === undefined ? undefined : byLease.get(lease)
-      return timer && lease !== undefined ? [{ ...timer, lease, share, hasTime, payload: payloads[index] ?? '' }] : []
+    const ids = new Map(stored.map(({ id, lease }) => [lease, id]))
+    const leased = rows.flatMap(({ kind, hasTime = false }, index): LeasedFirst[] => {
+      const lease = leases[index] ?? null
+      const id = ids.get(lease)
+      return lease === null || id === undefined ? [] : [{ id, kind, lease, hasTime }]
     })
-    if (begun.length > 0) tx.afterCommit(() => this.onBegun(begun))
-    const others = rows.filter((_, index) => leases[index] === undefined)
+    if (leased.length > 0) tx.afterCommit(() => this.onLeased(leased))
+    const others = rows.filter((_, index) => leases[index] === null)
     this.#notifyWhenDue(tx, others)
   }
 
@@ -94,13 +96,13 @@ export class Schedule<Kinds extends object> {
   /** Called after a commit that scheduled a timer which is already due. */
   protected onDue(): void {}
 
-  /** Of timers that are being scheduled, the leases of those that begin with the commit; in their order. */
-  protected firstLeases(timers: readonly ScheduledTimer<Kinds>[]): (FirstLease | undefined)[] {
-    return timers.map(() => undefined)
+  /** Of timers that are being scheduled, the leases of those that begin with the commit, in their order; null: it takes the queue. */
+  protected firstLeases(timers: readonly ScheduledTimer<Kinds>[]): (string | null)[] {
+    return timers.map(() => null)
   }
 
   /** Called after a commit with the timers to which `firstLeases` has given leases. */
-  protected onBegun(_timers: readonly BegunTimer[]): void {}
+  protected onLeased(_timers: readonly LeasedFirst[]): void {}
 }
 
 /** Whether a timer that is being scheduled is due already. */

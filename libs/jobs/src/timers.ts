@@ -3,10 +3,10 @@ import type { RedisAddress } from '@restante/service/connections'
 import type { Transactional } from '@restante/service/database'
 import type { Component } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
-import { type FirstLease, isDue, Schedule } from './schedule.ts'
+import { isDue, type LeasedFirst, QUEUE_LEASE_MS, Schedule } from './schedule.ts'
 import { COUNT_UNBEGUN } from './state/statements.ts'
 import { countFromZero, queueUp } from './state/telemetry.ts'
-import type { BegunTimer, ScheduledTimer } from './state/timer.ts'
+import type { ScheduledTimer } from './state/timer.ts'
 import { Attempts, type Handler, type WorkOptions } from './working/attempt.ts'
 import { DirectStarts } from './working/direct-starts.ts'
 import { Poller } from './working/poller.ts'
@@ -31,7 +31,7 @@ export interface TimersOptions {
 interface Work {
   readonly concurrency: number
   readonly shares: number
-  readonly make: (job: TimerJob, stopping: AbortSignal) => Promise<void>
+  readonly make: (job: TimerJob) => Promise<void>
   readonly direct: DirectStarts | undefined
 }
 
@@ -41,8 +41,7 @@ const ABORT_GRACE_MS = 1_000
 /**
  * The timers of one service. PostgreSQL decides when a timer runs: it is a row, scheduled in the transaction of the
  * state that it belongs to. BullMQ decides where: due timers become jobs that are ready at once, unless their attempts begin
- * with the commit. `Kinds` maps each kind
- * to the shape of its payload; the name of a kind must not contain a colon.
+ * with the commit. `Kinds` maps each kind to the shape of its payload; the name of a kind must not contain a colon.
  */
 export class Timers<Kinds extends object> extends Schedule<Kinds> implements Component {
   readonly name = 'timers'
@@ -62,20 +61,20 @@ export class Timers<Kinds extends object> extends Schedule<Kinds> implements Com
     this.poke()
   }
 
-  protected override firstLeases(timers: readonly ScheduledTimer<Kinds>[]): (FirstLease | undefined)[] {
-    const given = new Map<string, number>()
+  protected override firstLeases(timers: readonly ScheduledTimer<Kinds>[]): (string | null)[] {
+    const given = new Map<DirectStarts, number>()
     return timers.map((timer) => {
-      const others = given.get(timer.kind) ?? 0
-      const lease = isDue(timer)
-        ? this.#works.get(timer.kind)?.direct?.lease(others, { hasTime: timer.hasTime === true })
-        : undefined
-      if (lease) given.set(timer.kind, others + 1)
-      return lease
+      const direct = this.#works.get(timer.kind)?.direct
+      if (!direct || !isDue(timer)) return null
+      const others = given.get(direct) ?? 0
+      const lease = direct.lease(others, { hasTime: timer.hasTime === true })
+      if (lease !== undefined) given.set(direct, others + 1)
+      return lease ?? null
     })
   }
 
-  protected override onBegun(timers: readonly BegunTimer[]): void {
-    for (const [kind, begun] of Map.groupBy(timers, (timer) => timer.kind)) this.#works.get(kind)?.direct?.begin(begun)
+  protected override onLeased(timers: readonly LeasedFirst[]): void {
+    for (const [kind, jobs] of Map.groupBy(timers, (timer) => timer.kind)) this.#works.get(kind)?.direct?.begin(jobs)
   }
 
   /** Polls for due timers at once instead of at the next tick. */
@@ -94,33 +93,22 @@ export class Timers<Kinds extends object> extends Schedule<Kinds> implements Com
     if (this.#works.has(kind)) throw new Error(`Timers of kind ${kind} have a handler already.`)
     countFromZero(kind)
     const { db, log } = this.#options
-    const { concurrency, shares = 1 } = options
+    const { concurrency, shares = 1, direct } = options
     const attempts = new Attempts(db, log, options, handler)
-    this.#works.set(kind, {
-      concurrency,
-      shares,
-      make: (job, stopping) => attempts.make({ ...job, kind }, stopping),
-      direct:
-        options.direct === undefined
-          ? undefined
-          : new DirectStarts({
-              db,
-              atOnce: options.direct,
-              // In the queue the shares take turns, in this line they would not.
-              mostWaiting: shares === 1 ? mostQueued(options.direct) : 0,
-              leaseMs: attempts.leaseMs,
-              begin: (timer, waitedMs) => attempts.begin(timer, waitedMs, this.#stopping.signal),
-            }),
-    })
+    const make = (job: TimerJob) => attempts.make({ ...job, kind }, this.#stopping.signal)
+    // In the queue the shares take turns, in a line they would not.
+    const mostWaiting = shares === 1 ? mostQueued(direct ?? 0) : 0
+    const starts = direct === undefined ? undefined : { db, make, mostWaiting, atOnce: direct, poke: () => this.poke() }
+    this.#works.set(kind, { concurrency, shares, make, direct: starts && new DirectStarts(starts) })
   }
 
   /**
-   * How many timers of a kind are due and wait for their first attempt: in the queue or the table, among the newest `most`, and
-   * for a slot of this process. Postponed ones do not count.
+   * How many timers of a kind are due and wait for their first attempt, in the table or in the queue; at most `most`. Postponed
+   * ones do not count.
    */
   async unbegun(kind: keyof Kinds & string, most: number): Promise<number> {
     const [found] = await this.#options.db.query(COUNT_UNBEGUN, kind, most)
-    return (found?.count ?? 0) + (this.#works.get(kind)?.direct?.waiting ?? 0)
+    return found?.count ?? 0
   }
 
   /** Starts working. It does not wait for Redis: until Redis answers, due timers stay in the table. */
@@ -129,11 +117,10 @@ export class Timers<Kinds extends object> extends Schedule<Kinds> implements Com
     if (this.#works.size === 0) return
     queueUp.set(0)
     const queues = new Queues({ ...redis, log })
-    for (const [kind, { concurrency, make }] of this.#works)
-      queues.open(kind, concurrency, (job) => make(job, this.#stopping.signal))
+    for (const [kind, { concurrency, make }] of this.#works) queues.open(kind, concurrency, make)
     const backlog = new Map([...this.#works].map(([kind, work]) => [kind, backlogOf(work)]))
     const shares = new Map([...this.#works].map(([kind, work]) => [kind, work.shares]))
-    const { pollMs = 250, queueLeaseMs = 10_000 } = this.#options
+    const { pollMs = 250, queueLeaseMs = QUEUE_LEASE_MS } = this.#options
     this.#queues = queues
     this.#poller = new Poller({ db, queues, log, pollMs, queueLeaseMs, backlog, shares })
     this.#poller.start()

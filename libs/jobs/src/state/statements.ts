@@ -16,11 +16,11 @@ export interface LeasedTimer {
 export type ClaimedTimer<Payload> = Timer<Payload> & { readonly lease: string }
 
 /**
- * Inserts timers, or replaces those of the same kind and key; a running attempt of a replaced one loses its lease. A
- * timer with a lease has begun its first attempt; the lease counts from the statement, as a transaction may take its time.
+ * Inserts timers, or replaces those of the same kind and key; a running attempt of a replaced one loses its lease. A lease that
+ * is given counts from the statement, as a transaction may have taken its time before.
  */
 export const UPSERT_TIMERS = sql<
-  { id: string; kind: string; key: string; dueAt: Date; lease: string | null },
+  { id: string; lease: string | null },
   [
     kinds: string[],
     keys: string[],
@@ -28,18 +28,18 @@ export const UPSERT_TIMERS = sql<
     payloads: string[],
     shares: number[],
     leases: (string | null)[],
-    leaseMs: (number | null)[],
+    leaseMs: number,
   ]
 >(`
-  insert into timers (id, kind, key, due_at, payload, share, attempt, lease_id, leased_until)
-  select gen_random_uuid(), kind, key, coalesce(due_at, date_trunc('milliseconds', now())), payload::jsonb, share,
-    case when lease is null then 0 else 1 end, lease, clock_timestamp() + lease_ms * interval '1 millisecond'
-  from unnest($1::text[], $2::text[], $3::timestamptz[], $4::text[], $5::smallint[], $6::uuid[], $7::int[])
-    as given (kind, key, due_at, payload, share, lease, lease_ms)
+  insert into timers (id, kind, key, due_at, payload, share, lease_id, leased_until)
+  select gen_random_uuid(), kind, key, coalesce(due_at, date_trunc('milliseconds', now())), payload::jsonb, share, lease,
+    case when lease is not null then clock_timestamp() + $7::int * interval '1 millisecond' end
+  from unnest($1::text[], $2::text[], $3::timestamptz[], $4::text[], $5::smallint[], $6::uuid[])
+    as given (kind, key, due_at, payload, share, lease)
   on conflict (kind, key) do update
-  set due_at = excluded.due_at, payload = excluded.payload, share = excluded.share, attempt = excluded.attempt,
+  set due_at = excluded.due_at, payload = excluded.payload, share = excluded.share, attempt = 0,
     lease_id = excluded.lease_id, leased_until = excluded.leased_until
-  returning id, kind, key, due_at as "dueAt", lease_id as lease`)
+  returning id, lease_id as lease`)
 
 /** Inserts a timer unless there is one of its kind and key, leased or not. */
 export const INSERT_TIMER = sql<
@@ -114,15 +114,12 @@ export const KEEP_LEASES = sql<never, [ids: string[], leases: string[], leaseMs:
   update timers set leased_until = now() + $3::int * interval '1 millisecond'
   where id = any(array(select id from waiting))`)
 
-/** Releases leases for which no job was added. */
-export const RELEASE_LEASES = sql<{ id: string }, [leases: string[]]>(
-  'update timers set lease_id = null, leased_until = null where lease_id = any($1::uuid[]) returning id',
-)
-
-/** Gives back timers whose first attempt was to begin with their commit and has not. */
-export const RETURN_TIMERS = sql<never, [leases: string[]]>(
-  'update timers set attempt = 0, lease_id = null, leased_until = null where lease_id = any($1::uuid[])',
-)
+/** Releases leases of timers that are in no queue, without those that are locked: see `claimTimers`. */
+export const RELEASE_LEASES = sql<never, [ids: string[], leases: string[]]>(`
+  with held as (
+    select id from timers where id = any($1::uuid[]) and lease_id = any($2::uuid[]) for update skip locked
+  )
+  update timers set lease_id = null, leased_until = null where id = any(array(select id from held))`)
 
 /**
  * Begins an attempt: counts it, and changes the lease, so that the same job delivered twice begins one attempt. A lease

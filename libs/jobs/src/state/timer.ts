@@ -11,19 +11,6 @@ export interface Timer<Payload = unknown> {
   readonly share: number
 }
 
-/** A timer whose first attempt begins with its commit. */
-export interface BegunTimer {
-  readonly id: string
-  readonly kind: string
-  readonly key: string
-  readonly dueAt: Date
-  readonly share: number
-  readonly lease: string
-  readonly hasTime: boolean
-  /** JSON. */
-  readonly payload: string
-}
-
 /** What `schedule` takes: one of the service's kinds with the payload of that kind. */
 export type ScheduledTimer<Kinds extends object> = {
   [Kind in keyof Kinds & string]: {

@@ -3,7 +3,7 @@ import type { Logger } from '@restante/service/telemetry'
 import { AttemptsExhaustedError, LeaseLostError } from '../state/errors.ts'
 import { type ClaimedTimer, COMPLETE_TIMER, LOCK_TIMER, POSTPONE_TIMER, RENEW_LEASE } from '../state/statements.ts'
 import { attemptSeconds, attemptsEnded, startDelay } from '../state/telemetry.ts'
-import type { BegunTimer, Timer } from '../state/timer.ts'
+import type { Timer } from '../state/timer.ts'
 import { Claims } from './claims.ts'
 import { Deferrals } from './deferrals.ts'
 import { SharedEffect } from './shared-effect.ts'
@@ -18,7 +18,8 @@ export interface WorkOptions<Payload> {
   readonly shares?: number
   /**
    * Concurrent attempts of timers that this process schedules for now, which begin with their commit: without the queue and what
-   * it costs. Others take the queue: those that are too many, and later attempts. Neither waits for the other. Default 0.
+   * it costs. Others take the queue: those that are too many or wait too long, and later attempts. Neither waits for the other.
+   * Default 0.
    */
   readonly direct?: number
   /**
@@ -72,8 +73,6 @@ export interface AttemptContext<Payload> {
 export type Handler<Payload> = (attempt: AttemptContext<Payload>) => Promise<void>
 
 const LEASE_MS = 10_000
-/** How often a lease is renewed within its time. */
-const RENEWALS = 3
 
 type Outcome = 'completed' | 'retry' | 'given_up' | 'lost' | 'interrupted'
 
@@ -83,8 +82,7 @@ export class Attempts<Payload> {
   readonly #log: Logger
   readonly #options: WorkOptions<Payload>
   readonly #handler: Handler<Payload>
-  /** Of an attempt: it is renewed while the attempt runs. */
-  readonly leaseMs: number
+  readonly #leaseMs: number
   readonly #claims: Claims<Payload>
   readonly #deferrals: Deferrals
   /** Ends attempts that have no effect. */
@@ -94,9 +92,9 @@ export class Attempts<Payload> {
     this.#db = db
     this.#log = log
     this.#options = options
-    this.leaseMs = Math.min(options.leaseMs ?? LEASE_MS, options.attemptMs)
+    this.#leaseMs = Math.min(options.leaseMs ?? LEASE_MS, options.attemptMs)
     this.#handler = handler
-    this.#claims = new Claims(db, this.leaseMs)
+    this.#claims = new Claims(db, this.#leaseMs)
     this.#deferrals = new Deferrals(db)
     this.#endings = new SharedEffect(db, async () => {})
   }
@@ -106,30 +104,9 @@ export class Attempts<Payload> {
    * written (the database is down) is repeated when its lease has run out.
    */
   async make(job: { id: string; lease: string; kind: string }, stopping: AbortSignal): Promise<void> {
-    await this.#run(job, () => this.#claims.claim(job), stopping)
-  }
-
-  /**
-   * Runs the first attempt of a timer that was scheduled with a lease, like `make`.
-   * @param waitedMs since it was scheduled: its lease may have to be renewed first, or be lost.
-   */
-  async begin(begun: BegunTimer, waitedMs: number, stopping: AbortSignal): Promise<void> {
-    const timer: ClaimedTimer<Payload> = { ...begun, attempt: 1, payload: JSON.parse(begun.payload) }
-    const claim = async () => {
-      if (waitedMs < this.leaseMs / RENEWALS) return timer
-      const [renewed] = await this.#db.query(RENEW_LEASE, timer.id, timer.lease, this.leaseMs)
-      return renewed && timer
-    }
-    await this.#run(timer, claim, stopping)
-  }
-
-  async #run(
-    { id, kind }: { readonly id: string; readonly kind: string },
-    claim: () => Promise<ClaimedTimer<Payload> | undefined>,
-    stopping: AbortSignal,
-  ): Promise<void> {
+    const { id, kind } = job
     try {
-      const timer = await claim()
+      const timer = await this.#claims.claim(job)
       if (!timer) {
         this.#log.debug({ timer: id, kind }, 'job skipped, its timer was cancelled, replaced or leased again')
         return
@@ -202,7 +179,7 @@ export class Attempts<Payload> {
     stopping: AbortSignal,
   ): { lost: AbortSignal; stop: () => void } {
     const { attemptMs } = this.#options
-    const { leaseMs } = this
+    const leaseMs = this.#leaseMs
     const lost = new AbortController()
     if (attemptMs <= leaseMs) return { lost: lost.signal, stop: () => {} }
     const end = Date.now() + attemptMs
@@ -213,7 +190,7 @@ export class Attempts<Payload> {
         ([renewed]) => renewed ?? lost.abort(new LeaseLostError(id)),
         (error: unknown) => this.#log.warn({ err: error, timer: id, kind }, 'lease renewal failed'),
       )
-    }, leaseMs / RENEWALS)
+    }, leaseMs / 3)
     return { lost: lost.signal, stop: () => clearInterval(interval) }
   }
 

@@ -1,34 +1,46 @@
 import { randomUUID } from 'node:crypto'
 import type { Queryable } from '@restante/service/database'
-import type { FirstLease } from '../schedule.ts'
-import { RETURN_TIMERS } from '../state/statements.ts'
-import type { BegunTimer } from '../state/timer.ts'
+import { withoutTrace } from '@restante/service/telemetry'
+import { RELEASE_LEASES } from '../state/statements.ts'
+import type { TimerJob } from './queues.ts'
 
 export interface DirectStartsOptions {
   readonly db: Queryable
   readonly atOnce: number
-  /** How many may wait for a slot. */
+  /** How many may wait for a slot, of those that have time and of the others. */
   readonly mostWaiting: number
-  readonly leaseMs: number
-  readonly begin: (timer: BegunTimer, waitedMs: number) => Promise<void>
+  readonly make: (job: TimerJob) => Promise<void>
+  /** Polls for timers that were given back. */
+  readonly poke: () => void
+}
+
+/** A timer that was scheduled with a lease. */
+export interface DirectJob extends TimerJob {
+  readonly hasTime: boolean
 }
 
 interface Waiting {
-  readonly timer: BegunTimer
+  readonly job: TimerJob
   readonly since: number
 }
 
+/** Then the queue takes over: other processes may have free slots. */
+const LONGEST_WAIT_MS = 1_000
+const LOOK_EVERY_MS = 250
+
 /**
- * Attempts of one kind that begin with the commit of their timers. The lease is written with the timer, so that a process
- * that dies before the attempt, or finds no time for it, loses it to others as it loses any attempt.
+ * Makes the first attempts of one kind of timer as soon as these are committed. For the database they are in a queue: they are
+ * leased, and an attempt claims its timer as one from the queue does. What a process has not begun when it dies is queued when
+ * the leases run out.
  */
 export class DirectStarts {
   readonly #options: DirectStartsOptions
-  /** Those that wait, the first in the order of their commits. Those that have time wait for the others. */
+  /** Those that wait, in the order of their commits. Those that have time wait for the others. */
   readonly #urgent = new Set<Waiting>()
   readonly #patient = new Set<Waiting>()
   readonly #running = new Set<Promise<void>>()
   #isOpen = false
+  #handOver: NodeJS.Timeout | undefined
 
   constructor(options: DirectStartsOptions) {
     this.#options = options
@@ -38,53 +50,55 @@ export class DirectStarts {
     this.#isOpen = true
   }
 
-  /** How many wait for a slot. */
-  get waiting(): number {
-    return this.#urgent.size + this.#patient.size
-  }
-
   /**
-   * The lease of a timer that is being scheduled, if there is room for it after `others` of the same transaction. Those of
-   * other transactions that are open now may exceed the room; they wait.
+   * The lease of a timer that is being scheduled, if there is room for it after `others` of the same transaction. What others
+   * commit meanwhile may take the room: then it is given back.
    */
-  lease(others: number, { hasTime }: { readonly hasTime: boolean }): FirstLease | undefined {
-    const { atOnce, mostWaiting, leaseMs } = this.#options
-    const before = this.#running.size + (hasTime ? this.waiting : this.#urgent.size) + others
-    return this.#isOpen && before < atOnce + mostWaiting ? { lease: randomUUID(), leaseMs } : undefined
+  lease(others: number, { hasTime }: { readonly hasTime: boolean }): string | undefined {
+    const { atOnce, mostWaiting } = this.#options
+    const before = this.#running.size + this.#lineOf(hasTime).size + others
+    return this.#isOpen && before < atOnce + mostWaiting ? randomUUID() : undefined
   }
 
   /** Begins the attempts of timers that have just been committed with such leases. */
-  begin(timers: readonly BegunTimer[]): void {
+  begin(jobs: readonly DirectJob[]): void {
     if (!this.#isOpen) {
-      void this.#giveBack(timers)
+      void this.#giveBack(jobs)
       return
     }
     const since = Date.now()
-    for (const timer of timers) (timer.hasTime ? this.#patient : this.#urgent).add({ timer, since })
+    for (const { hasTime, ...job } of jobs) this.#lineOf(hasTime).add({ job, since })
     this.#fillSlots()
+    void this.#giveBackFrom((line) => [...line].slice(this.#options.mostWaiting))
   }
 
   /** Begins no more, and waits for those that run. */
   async drain(): Promise<void> {
     this.#isOpen = false
-    const unbegun = [...this.#urgent, ...this.#patient].map(({ timer }) => timer)
-    this.#urgent.clear()
-    this.#patient.clear()
-    await Promise.all([this.#giveBack(unbegun), ...this.#running])
+    clearTimeout(this.#handOver)
+    await Promise.all([this.#giveBackFrom((line) => [...line]), ...this.#running])
+  }
+
+  #lineOf(hasTime: boolean): Set<Waiting> {
+    return hasTime ? this.#patient : this.#urgent
   }
 
   #fillSlots(): void {
     for (const line of [this.#urgent, this.#patient]) {
       for (const next of line) {
-        if (this.#running.size >= this.#options.atOnce) return
+        if (this.#running.size >= this.#options.atOnce) {
+          this.#handOver ??= setTimeout(this.#handOverLate, LOOK_EVERY_MS)
+          return
+        }
         line.delete(next)
-        this.#run(next)
+        this.#run(next.job)
       }
     }
   }
 
-  #run({ timer, since }: Waiting): void {
-    const run = this.#options.begin(timer, Date.now() - since)
+  /** The attempt belongs to no work that was in progress here. */
+  #run(job: TimerJob): void {
+    const run = withoutTrace(() => this.#options.make(job))
     this.#running.add(run)
     void run.finally(() => {
       this.#running.delete(run)
@@ -92,10 +106,27 @@ export class DirectStarts {
     })
   }
 
+  readonly #handOverLate = (): void => {
+    const latest = Date.now() - LONGEST_WAIT_MS
+    void this.#giveBackFrom((line) => [...line].filter(({ since }) => since <= latest))
+    const isWaited = this.#urgent.size + this.#patient.size > 0
+    this.#handOver = isWaited ? setTimeout(this.#handOverLate, LOOK_EVERY_MS) : undefined
+  }
+
+  #giveBackFrom(choose: (line: ReadonlySet<Waiting>) => readonly Waiting[]): Promise<void> {
+    const chosen = [this.#urgent, this.#patient].flatMap((line) => {
+      const some = choose(line)
+      for (const one of some) line.delete(one)
+      return some
+    })
+    return this.#giveBack(chosen.map(({ job }) => job))
+  }
+
   /** If this fails, the leases run out. */
-  async #giveBack(timers: readonly BegunTimer[]): Promise<void> {
-    if (timers.length === 0) return
-    const leases = timers.map(({ lease }) => lease)
-    await this.#options.db.query(RETURN_TIMERS, leases).catch(() => {})
+  async #giveBack(jobs: readonly TimerJob[]): Promise<void> {
+    if (jobs.length === 0) return
+    const ids = jobs.map(({ id }) => id)
+    const leases = jobs.map(({ lease }) => lease)
+    await this.#options.db.query(RELEASE_LEASES, ids, leases).then(this.#options.poke, () => {})
   }
 }

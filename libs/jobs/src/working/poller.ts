@@ -177,9 +177,10 @@ export class Poller {
    * lease gone and are skipped.
    */
   async #release(timers: LeasedTimer[]): Promise<void> {
+    const ids = timers.map(({ id }) => id)
     const leases = timers.map(({ lease }) => lease)
     // If this fails too, the leases run out.
-    await this.#options.db.query(RELEASE_LEASES, leases).catch(() => {})
+    await this.#options.db.query(RELEASE_LEASES, ids, leases).catch(() => {})
   }
 
   async #measure(): Promise<void> {

@@ -4,7 +4,7 @@ import type { Component } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
 import type { Consumer as KafkaConsumer } from 'kafkajs'
 import { consumerGroup, DeadLetters } from '../dead-letters/dead-letters.ts'
-import type { Kafka } from '../kafka/kafka.ts'
+import { FETCH_BYTES, type Kafka } from '../kafka/kafka.ts'
 import type { ConsumedRecord } from '../kafka/record.ts'
 import { reportConsumer } from '../kafka/telemetry.ts'
 import { BatchProcessor } from '../processing/batch-processor.ts'
@@ -22,8 +22,6 @@ import type { GiveWay } from './partitions/work.ts'
  * delay before a resumed partition is fetched again, and the poll interval of an idle consumer.
  */
 const FETCH_WAIT_MS = 500
-/** With `gatherMs`, a fetch ends early once it has this many bytes. */
-const GATHERED_BYTES = 256 * 1024
 /** A consumer whose loop has not turned for this long is not alive, whatever the state of its connections. */
 const STALLED_MS = 30_000
 const SESSION_TIMEOUT_MS = 10_000
@@ -284,6 +282,6 @@ export class Consumer<T extends TopicDefinition> implements Component {
 
 function fetchingOf(gatherMs: number) {
   return gatherMs > 0
-    ? { minBytes: GATHERED_BYTES, maxWaitTimeInMs: gatherMs }
+    ? { minBytes: FETCH_BYTES / 2, maxWaitTimeInMs: gatherMs } // One partition with a backlog ends it early.
     : { minBytes: 1, maxWaitTimeInMs: FETCH_WAIT_MS }
 }

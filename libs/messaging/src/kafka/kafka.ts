@@ -38,7 +38,7 @@ const RETRY = { retries: 5, initialRetryTime: 100, maxRetryTime: 2_000 }
  * Of a partition in one fetch. Records are compressed, and all that are fetched are in memory at once: those of a backlog
  * of equal texts take a hundred times as much.
  */
-const FETCH_BYTES = 256 * 1024
+export const FETCH_BYTES = 256 * 1024
 
 /**
  * The connection settings that producers, consumers and the admin tools of one process share. It holds no socket

@@ -59,6 +59,11 @@ export class WorkSpan {
   }
 }
 
+/** Begins work that belongs to none that is in progress, such as work for others that waited for its turn. */
+export function withoutTrace<T>(work: () => T): T {
+  return context.with(ROOT_CONTEXT, work)
+}
+
 /** The trace of the current work, in the form stored in a row; undefined when tracing is off. */
 export function currentTraceparent(): string | undefined {
   const carrier: { traceparent?: string } = {}

@@ -78,6 +78,7 @@ function queue(
       kind: 'webhook-delivery' as const,
       key: delivery.id,
       payload: {},
+      hasTime: true,
     }))
     await timers.scheduleAll(tx, attempts)
     return { matched, pending, queued: deliveries.length }
