@@ -39,10 +39,21 @@ function randomFrom(seed: number): () => number {
 
 /** For tests of handlers: delivers one event to a consumer, which need not be started. */
 export function deliverOnce<T extends TopicDefinition>(consumer: Consumer<T>, event: EventOf<T>): Promise<void> {
-  const topic = consumer.topics.find(({ events }) => Object.hasOwn(events, event.type))
-  if (!topic) throw new Error(`the consumer takes no topic with the type ${event.type}`)
-  const place = { topic: topic.name, partition: 0, offset: 0, timestamp: event.time.getTime() }
-  return consumer.deliver({ ...place, ...recordOf(event) })
+  return deliverTogether(consumer, event)
+}
+
+/** For tests of handlers of batches: delivers events to a consumer as one batch. */
+export function deliverTogether<T extends TopicDefinition>(
+  consumer: Consumer<T>,
+  ...events: readonly EventOf<T>[]
+): Promise<void> {
+  const records = events.map((event) => {
+    const topic = consumer.topics.find((one) => Object.hasOwn(one.events, event.type))
+    if (!topic) throw new Error(`the consumer takes no topic with the type ${event.type}`)
+    const place = { topic: topic.name, partition: 0, offset: 0, timestamp: event.time.getTime() }
+    return { ...place, ...recordOf(event) }
+  })
+  return consumer.deliver(...records)
 }
 
 /**

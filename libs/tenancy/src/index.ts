@@ -10,6 +10,7 @@ export {
   deletedAmong,
   deletionOfInbox,
   findTombstone,
+  findTombstones,
   holdAmong,
   holdInbox,
   holdScopes,

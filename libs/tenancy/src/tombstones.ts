@@ -29,9 +29,9 @@ export interface Tombstone {
   readonly purged: boolean
 }
 
-const FIND = sql<Tombstone, [inboxUid: string]>(
-  `select organization_id, pod_id, address, purged_at is not null as purged
-     from deleted_scopes where id = $1 and kind = 'inbox'`,
+const FIND = sql<Tombstone & { id: string }, [inboxUids: readonly string[]]>(
+  `select id, organization_id, pod_id, address, purged_at is not null as purged
+     from deleted_scopes where id = any($1::uuid[]) and kind = 'inbox'`,
 )
 const AMONG = sql<{ id: string }, [ids: readonly string[]]>('select id from deleted_scopes where id = any($1::uuid[])')
 const TIMES = sql<{ id: string; deleted_at: Date }, [ids: readonly string[]]>(
@@ -68,8 +68,16 @@ const LOCK = sql<never, [id: string]>(`select pg_advisory_xact_lock(hashtextexte
 
 /** The tombstone of an inbox; undefined when this service knows of no deletion. */
 export async function findTombstone(on: Queryable, inboxUid: string): Promise<Tombstone | undefined> {
-  const [row] = await on.query(FIND, inboxUid)
-  return row
+  return (await findTombstones(on, [inboxUid])).get(inboxUid)
+}
+
+/** The same for several inboxes, by their ids. */
+export async function findTombstones(
+  on: Queryable,
+  inboxUids: readonly string[],
+): Promise<ReadonlyMap<string, Tombstone>> {
+  const rows = await on.query(FIND, inboxUids)
+  return new Map(rows.map(({ id, ...tombstone }) => [id, tombstone]))
 }
 
 /** Those of the given ids whose inbox, pod or organization is deleted. */

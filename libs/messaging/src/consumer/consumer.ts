@@ -154,12 +154,14 @@ export class Consumer<T extends TopicDefinition> implements Component {
   }
 
   /**
-   * Handles one record as if it had just been fetched: an event that was missed (`missedEventsCheck`), and those of tests of
+   * Handles records as if they had just been fetched together: an event that was missed (`missedEventsCheck`), and those of tests of
    * handlers (`deliverTwiceAndSwapped`). It does not need `start`, and one with a mark has no effect.
    */
-  async deliver(record: ConsumedRecord): Promise<void> {
-    if (!this.#processor.accepts(record)) return this.#reporter.skipped()
-    await this.#processor.process([record], { signal: this.#stop.signal, pause: () => () => {} })
+  async deliver(...records: readonly ConsumedRecord[]): Promise<void> {
+    const accepted = records.filter((record) => this.#processor.accepts(record))
+    for (let skipped = accepted.length; skipped < records.length; skipped++) this.#reporter.skipped()
+    if (accepted.length === 0) return
+    await this.#processor.process(accepted, { signal: this.#stop.signal, pause: () => () => {} })
   }
 
   /** Topics of which nothing was fetched yet have 0. */

@@ -5,6 +5,7 @@ import type { Outbox } from '@restante/messaging'
 import type { Database, Tx } from '@restante/service/database'
 import { ApiError, invalid } from '@restante/service/errors'
 import { requireInbox } from '@restante/service/identity'
+import { setLabels } from '../mailbox/changes.ts'
 import { changedLabels, type LabelChange, logLabels } from '../mailbox/label-log.ts'
 import { lockMailbox } from '../mailbox/lock.ts'
 import type { MessageRow } from '../mailbox/rows.ts'
@@ -92,7 +93,7 @@ async function relabel(
   const changed = all.filter(({ change }) => change.added.length + change.removed.length > 0)
   if (changed.length > 0) {
     const relabelled = changed.map(({ message }) => message)
-    await Promise.all([store.setLabels(tx, relabelled, at), logLabels(tx, outbox, changed)])
+    await Promise.all([setLabels(tx, relabelled, at), logLabels(tx, outbox, changed)])
   }
   return all.map(({ message: { message_id, labels } }) => ({ message_id, labels: [...labels] }))
 }

@@ -3,6 +3,7 @@ import { topics } from '@restante/contracts/events'
 import type { Outbox } from '@restante/messaging'
 import type { Database, Tx } from '@restante/service/database'
 import { requireInbox } from '@restante/service/identity'
+import { uniteLabels } from '../mailbox/changes.ts'
 import type { MailMessageEvent } from '../mailbox/label-log.ts'
 import type { MessageRow } from '../mailbox/rows.ts'
 import { store } from '../mailbox/store.ts'
@@ -99,7 +100,7 @@ async function withdrawFromThread(
   const { timestamp, preview, message_id: last_message_id } = newest
   const ofNewest = { timestamp, preview, last_message_id, ...listsOf(members) }
   await store.saveThreads(tx, [{ ...thread, ...ofNewest, ...counts, subject: first.subject, updated_at: now }])
-  await store.uniteLabels(tx, threadId, now)
+  await uniteLabels(tx, threadId, now)
   return false
 }
 

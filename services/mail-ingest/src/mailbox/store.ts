@@ -1,35 +1,7 @@
 import { LIMITS } from '@restante/contracts/vocabulary'
 import { type Queryable, sql } from '@restante/service/database'
-import { readableAttachments } from './readable-attachments.ts'
-import type { BodyColumns, MessageRow, MessageWithBody, ThreadRow, ThreadTotals } from './rows.ts'
+import type { BodyColumns, MessageRow, ThreadRow, ThreadTotals } from './rows.ts'
 import type { ThreadMember } from './thread-totals.ts'
-
-type Texts = readonly (string | null)[]
-
-// Rows are passed as one JSON parameter, so that only the table defines the list of columns.
-const INSERT_MESSAGES = sql<
-  never,
-  [
-    rows: string,
-    ids: Texts,
-    texts: Texts,
-    htmls: Texts,
-    extractedTexts: Texts,
-    extractedHtmls: Texts,
-    searchTexts: Texts,
-    headers: Texts,
-    readable: string,
-  ]
->(`
-with added as (insert into messages select * from json_populate_recordset(null::messages, $1::json)),
-     waiting as (insert into unindexed_messages (id) select unnest($2::uuid[])),
-     unread as (insert into attachment_texts (message_uid, attachment_id, organization_id)
-                select message_uid, attachment_id, organization_id
-                  from json_to_recordset($9::json) as readable(message_uid uuid, attachment_id uuid, organization_id uuid))
-insert into message_bodies (id, text, html, extracted_text, extracted_html, search_text, headers)
-select id, text, html, extracted_text, extracted_html, search_text, headers::jsonb
-  from unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
-       as body(id, text, html, extracted_text, extracted_html, search_text, headers)`)
 
 const SAVE_THREADS = sql<never, [rows: string]>(`
 insert into threads select * from json_populate_recordset(null::threads, $1::json)
@@ -114,59 +86,9 @@ const BODY = sql<BodyColumns, [id: string]>(
   'select text, html, extracted_text, extracted_html, search_text, headers from message_bodies where id = $1',
 )
 
-// Nulls change nothing.
-const CHANGE = sql<never, [rows: string, at: string]>(`
-update messages
-   set labels = coalesce(change.labels, messages.labels),
-       updated_at = case when change.labels is null then updated_at else $2::timestamptz end,
-       handed_over_at = least(messages.handed_over_at, change.handed_over_at),
-       settled_at = greatest(messages.settled_at, change.settled_at),
-       delayed_at = greatest(messages.delayed_at, change.delayed_at),
-       opened_at = least(messages.opened_at, change.opened_at)
-  from json_to_recordset($1::json) as change(id uuid, labels text[], handed_over_at timestamptz, settled_at timestamptz,
-                                             delayed_at timestamptz, opened_at timestamptz)
- where messages.id = change.id`)
-
-// In order of first appearance: messages from oldest to newest, the labels of each in their order. A message has at
-// most 512 labels, so the factor 1000 keeps messages apart.
-const UNITE_LABELS = sql<never, [threadIds: readonly string[], at: string]>(`
-update threads set updated_at = $2::timestamptz, labels = coalesce((
-  select array_agg(label order by first)
-    from (select label, min(number * 1000 + ordinal) as first
-            from (select labels, row_number() over (order by "timestamp", id) as number
-                    from messages where thread_id = threads.id) as member,
-                 unnest(member.labels) with ordinality as carried(label, ordinal)
-           group by label) as seen), '{}')
- where id = any($1::uuid[])`)
-
-// Search finds no message with a restricted label.
-const FOLLOW_LABELS = sql<never, [ids: readonly string[]]>(`
-update searchable set hidden = now_hidden
-  from (select id as message, labels && array['spam', 'blocked', 'unauthenticated', 'trash'] as now_hidden
-          from messages where id = any($1::uuid[])) as changed
- where id = message and hidden <> now_hidden`)
-
 const DELETE_MESSAGES = sql<never, [ids: readonly string[]]>('delete from messages where id = any($1::uuid[])')
 
-type Relabelled = Pick<MessageRow, 'id' | 'thread_id' | 'labels'>
-type MessageProgress = Pick<MessageRow, 'handed_over_at' | 'settled_at' | 'delayed_at' | 'opened_at'>
-
 export const store = {
-  async insertMessages(tx: Queryable, added: readonly MessageWithBody[]): Promise<void> {
-    await tx.query(
-      INSERT_MESSAGES,
-      JSON.stringify(added.map(({ message }) => message)),
-      added.map(({ message }) => message.id),
-      added.map(({ body }) => body.text),
-      added.map(({ body }) => body.html),
-      added.map(({ body }) => body.extracted_text),
-      added.map(({ body }) => body.extracted_html),
-      added.map(({ body }) => body.search_text),
-      added.map(({ body }) => JSON.stringify(body.headers)),
-      JSON.stringify(added.flatMap(({ message }) => readableAttachments(message))),
-    )
-  },
-
   /** Inserts or replaces threads. Each of them must be given once only. */
   async saveThreads(tx: Queryable, threads: readonly ThreadRow[]): Promise<void> {
     const rows = threads.map((thread) => ({
@@ -222,11 +144,6 @@ export const store = {
     await tx.query(WITHDRAW_UNLISTED, threadId, deleted.messages, deleted.bytes, at.toISOString())
   },
 
-  /** Updates the union of a thread's labels. */
-  async uniteLabels(tx: Queryable, threadId: string, at: Date): Promise<void> {
-    await tx.query(UNITE_LABELS, [threadId], at.toISOString())
-  },
-
   async deleteThread(tx: Queryable, id: string): Promise<void> {
     await tx.query(DELETE_THREAD, id)
   },
@@ -263,42 +180,7 @@ export const store = {
     return row ?? { text: null, html: null, extracted_text: null, extracted_html: null, search_text: null, headers: {} }
   },
 
-  /** Sets the labels of messages and updates each of their threads once. */
-  async setLabels(tx: Queryable, messages: readonly Relabelled[], at: Date): Promise<void> {
-    if (messages.length === 0) return
-    const rows = messages.map(({ id, labels }) => ({ id, labels }))
-    await Promise.all([tx.query(CHANGE, JSON.stringify(rows), at.toISOString()), followLabels(tx, messages, at)])
-  },
-
-  /** Notes how far sent messages have come, and sets the labels of those that this has changed. */
-  async progress(
-    tx: Queryable,
-    messages: readonly (Relabelled & MessageProgress & { readonly isRelabelled: boolean })[],
-    at: Date,
-  ): Promise<void> {
-    if (messages.length === 0) return
-    const rows = messages.map(({ id, labels, isRelabelled, handed_over_at, settled_at, delayed_at, opened_at }) => ({
-      ...{ id, handed_over_at, settled_at, delayed_at, opened_at },
-      ...(isRelabelled && { labels }),
-    }))
-    const relabelled = messages.filter(({ isRelabelled }) => isRelabelled)
-    await Promise.all([tx.query(CHANGE, JSON.stringify(rows), at.toISOString()), followLabels(tx, relabelled, at)])
-  },
-
   async deleteMessages(tx: Queryable, ids: readonly string[]): Promise<void> {
     await tx.query(DELETE_MESSAGES, ids)
   },
-}
-
-/** Updates what depends on the labels of messages: their threads, each once, and what search finds. */
-async function followLabels(tx: Queryable, messages: readonly Relabelled[], at: Date): Promise<void> {
-  if (messages.length === 0) return
-  const threads = [...new Set(messages.map(({ thread_id }) => thread_id))]
-  await Promise.all([
-    tx.query(UNITE_LABELS, threads, at.toISOString()),
-    tx.query(
-      FOLLOW_LABELS,
-      messages.map(({ id }) => id),
-    ),
-  ])
 }

@@ -3,7 +3,8 @@ import { type MessageFacts, topics } from '@restante/contracts/events'
 import type { EncodedEvent, Outbox } from '@restante/messaging'
 import { bareAddress } from '@restante/mime'
 import type { Tx } from '@restante/service/database'
-import { findTombstone, type Tombstone } from '@restante/tenancy'
+import { findTombstones, type Tombstone } from '@restante/tenancy'
+import { noteProgress } from '../mailbox/changes.ts'
 import {
   changedLabels,
   insertLabelRecords,
@@ -24,7 +25,7 @@ import {
   publicEventOf,
   sentEvent,
 } from './delivery-events.ts'
-import { pendingDeliveryEvents, tombstones } from './store.ts'
+import { keyOf, pendingDeliveryEvents, tombstones } from './store.ts'
 
 /** A message with what the events of a transaction have changed of it so far. */
 interface Changing {
@@ -41,7 +42,7 @@ interface Changing {
  */
 export async function applyDeliveryEvents(tx: Tx, outbox: Outbox, events: readonly DeliveryEvent[]): Promise<void> {
   if (events.length === 0) return
-  const references = events.map(({ payload }) => payload)
+  const references = [...new Map(events.map(({ payload }) => [keyOf(payload), payload])).values()]
   const [, found] = await Promise.all([
     lockMailboxes(
       tx,
@@ -65,7 +66,7 @@ export async function applyDeliveryEvents(tx: Tx, outbox: Outbox, events: readon
   }
   const changed = [...messages.values()]
   await Promise.all([
-    store.progress(
+    noteProgress(
       tx,
       changed.map(({ row, records }) => ({ ...row, isRelabelled: records.length > 0 })),
       now,
@@ -76,11 +77,7 @@ export async function applyDeliveryEvents(tx: Tx, outbox: Outbox, events: readon
     ),
     outbox.record(tx, published),
   ])
-  for (const event of without) await applyWithoutMessage(tx, outbox, event)
-}
-
-function keyOf({ inbox_uid, message_id }: { readonly inbox_uid: string; readonly message_id: string }): string {
-  return `${inbox_uid} ${message_id}`
+  await applyWithoutMessage(tx, outbox, without)
 }
 
 /** What an event makes of its message, and the events that tell so, in their order. */
@@ -119,12 +116,29 @@ function progressBy(event: DeliveryEvent, row: Progress): Progress {
   }
 }
 
-async function applyWithoutMessage(tx: Tx, outbox: Outbox, event: DeliveryEvent): Promise<void> {
-  const { inbox_uid, message_id } = event.payload
-  if (await tombstones.has(tx, inbox_uid, message_id)) return
-  const deleted = await findTombstone(tx, inbox_uid)
-  if (deleted) return fireForDeletedInbox(tx, outbox, deleted, event)
-  await pendingDeliveryEvents.keep(tx, event)
+async function applyWithoutMessage(tx: Tx, outbox: Outbox, events: readonly DeliveryEvent[]): Promise<void> {
+  if (events.length === 0) return
+  const references = events.map(({ payload }) => payload)
+  const [deleted, inboxes] = await Promise.all([
+    tombstones.among(tx, references),
+    findTombstones(
+      tx,
+      references.map(({ inbox_uid }) => inbox_uid),
+    ),
+  ])
+  const deletedKeys = new Set(deleted.map(keyOf))
+  const others = events.filter(({ payload }) => !deletedKeys.has(keyOf(payload)))
+  const published = others.flatMap((event) => {
+    const inbox = inboxes.get(event.payload.inbox_uid)
+    return inbox ? eventsOfDeletedInbox(inbox, event) : []
+  })
+  await Promise.all([
+    outbox.addAll(tx, topics['mail.messages'], published),
+    pendingDeliveryEvents.keep(
+      tx,
+      others.filter(({ payload }) => !inboxes.has(payload.inbox_uid)),
+    ),
+  ])
 }
 
 /**
@@ -140,18 +154,18 @@ function sentTo(message: MessageRow, event: DeliveryEvent): string[] {
   return [...message.to, ...message.cc, ...message.bcc].map(bareAddress)
 }
 
-async function fireForDeletedInbox(tx: Tx, outbox: Outbox, inbox: Tombstone, event: DeliveryEvent): Promise<void> {
+function eventsOfDeletedInbox(inbox: Tombstone, event: DeliveryEvent): MailMessageEvent[] {
   const { organization_id, pod_id, address } = inbox
-  if (address === null || pod_id === null) return
+  if (address === null || pod_id === null) return []
   const { inbox_uid, message_id, thread_id, timestamp } = event.payload
   const named = { inbox_id: address, thread_id, message_id }
   const document =
     event.type === 'delivery.handed_over'
       ? sentEvent(event.id, named, timestamp, event.payload.recipients)
       : publicEventOf(event, named)
-  if (!document) return
+  if (!document) return []
   const about = { organization_id, pod_id, inbox_uid, message_id, labels: [], inbox_deleted: true }
-  await outbox.addAll(tx, topics['mail.messages'], publicEvents([document], about, new Date()))
+  return publicEvents([document], about, new Date())
 }
 
 /** The events about a message. Each document is the content of one. */

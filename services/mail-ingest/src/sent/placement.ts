@@ -16,7 +16,7 @@ import { copiesOf, type RawMailUse, rawMails } from '../raw/store.ts'
 import { mailDigest } from '../threading/duplicates.ts'
 import { announceStored, extendThreads, saveWithThreads } from '../threading/extend-threads.ts'
 import { applyDeliveryEvents } from './apply-delivery-events.ts'
-import { pendingDeliveryEvents, type SentReference, unwantedAmong } from './store.ts'
+import { keyOf, pendingDeliveryEvents, type SentReference, unwantedAmong } from './store.ts'
 
 export interface PlacementOptions {
   readonly db: Database
@@ -53,7 +53,6 @@ export class SentPlacement {
 
   /** Whether copies are unwanted. */
   readonly #checks: Batcher<SentReference, boolean>
-
   /** Copies that are placed at the same time share a transaction. */
   readonly #placements: Batcher<PreparedCopy, undefined>
 
@@ -175,10 +174,6 @@ function sorted(copies: readonly PreparedCopy[], unwanted: readonly SentReferenc
     taken.add(key)
   }
   return { added, abandoned }
-}
-
-function keyOf({ inbox_uid, message_id }: SentReference): string {
-  return `${inbox_uid} ${message_id}`
 }
 
 /** A copy is placed whatever its content. If it cannot be parsed, it has at least its headers. */

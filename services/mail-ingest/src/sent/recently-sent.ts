@@ -89,7 +89,8 @@ export class RecentlySent {
   async #bringMessage({ uid, address }: CallerInbox, messageId: string): Promise<boolean> {
     if (!isMadeMessageId(messageId, address.slice(address.lastIndexOf('@') + 1))) return false
     if (await store.message(this.#options.db, uid, messageId)) return false
-    if (await tombstones.has(this.#options.db, uid, messageId)) return false
+    const reference = { inbox_uid: uid, message_id: messageId }
+    if ((await tombstones.among(this.#options.db, [reference])).length > 0) return false
     return this.#bring({ kind: 'message', inbox_uid: uid, message_id: messageId })
   }
 

@@ -8,21 +8,29 @@ insert into tombstones (inbox_uid, message_id, deleted_at)
 select $1, message_id, $3::timestamptz from unnest($2::text[]) as deleted(message_id)
 on conflict do nothing`)
 
-const HAS_TOMBSTONE = sql<{ message_id: string }, [inboxUid: string, messageId: string]>(
-  'select message_id from tombstones where inbox_uid = $1 and message_id = $2',
-)
-
 /** A message of an inbox. */
 export interface SentReference {
   readonly inbox_uid: string
   readonly message_id: string
 }
 
+/** A name of a message, unique among all inboxes. */
+export function keyOf({ inbox_uid, message_id }: SentReference): string {
+  return `${inbox_uid} ${message_id}`
+}
+
+const TOMBSTONES = sql<SentReference, [inboxUids: readonly string[], messageIds: readonly string[]]>(
+  `select inbox_uid, message_id from unnest($1::uuid[], $2::text[]) as asked(inbox_uid, message_id)
+   join tombstones using (inbox_uid, message_id)`,
+)
+
+// Scalar subqueries, because `exists` may be planned as a scan of the whole table.
 const UNWANTED = sql<SentReference, [inboxUids: readonly string[], messageIds: readonly string[]]>(`
 select inbox_uid, message_id from unnest($1::uuid[], $2::text[]) as copy(inbox_uid, message_id)
- where exists (select from messages as stored where stored.inbox_uid = copy.inbox_uid and stored.message_id = copy.message_id)
-    or exists (select from tombstones as gone where gone.inbox_uid = copy.inbox_uid and gone.message_id = copy.message_id)
-    or exists (select from deleted_scopes where id = copy.inbox_uid and kind = 'inbox')`)
+ where coalesce(
+   (select true from messages m where m.inbox_uid = copy.inbox_uid and m.message_id = copy.message_id),
+   (select true from tombstones t where t.inbox_uid = copy.inbox_uid and t.message_id = copy.message_id),
+   (select true from deleted_scopes where id = copy.inbox_uid and kind = 'inbox'))`)
 
 /** Those of some copies that are stored already, or must not be stored (again): they, or their inboxes, were deleted. */
 export function unwantedAmong(on: Queryable, copies: readonly SentReference[]): Promise<SentReference[]> {
@@ -39,8 +47,13 @@ export const tombstones = {
     await tx.query(ADD_TOMBSTONE, inboxUid, messageIds, at.toISOString())
   },
 
-  async has(db: Queryable, inboxUid: string, messageId: string): Promise<boolean> {
-    return (await db.query(HAS_TOMBSTONE, inboxUid, messageId)).length > 0
+  /** Those of the given messages that were deleted. */
+  among(db: Queryable, messages: readonly SentReference[]): Promise<SentReference[]> {
+    return db.query(
+      TOMBSTONES,
+      messages.map(({ inbox_uid }) => inbox_uid),
+      messages.map(({ message_id }) => message_id),
+    )
   },
 }
 
@@ -51,12 +64,17 @@ interface PendingRow {
   readonly payload: unknown
 }
 
+type Column = readonly string[]
 const KEEP = sql<
   never,
-  [eventId: string, inboxUid: string, messageId: string, type: string, time: string, payload: string]
+  [eventIds: Column, inboxUids: Column, messageIds: Column, types: Column, times: Column, payloads: Column]
 >(`
 insert into pending_delivery_events (event_id, inbox_uid, message_id, type, time, payload)
-values ($1, $2, $3, $4, $5::timestamptz, $6::jsonb) on conflict do nothing`)
+select event_id, inbox_uid, message_id, type, time, payload::jsonb
+  from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::timestamptz[], $6::text[])
+       as early(event_id, inbox_uid, message_id, type, time, payload)
+ order by event_id
+on conflict do nothing`)
 
 const TAKE = sql<PendingRow, [inboxUids: readonly string[], messageIds: readonly string[]]>(`
 delete from pending_delivery_events as early
@@ -71,16 +89,16 @@ returning event_id, type, time, payload`)
 
 /** Delivery events of copies that are not placed yet. */
 export const pendingDeliveryEvents = {
-  async keep(tx: Queryable, event: DeliveryEvent): Promise<void> {
-    const { inbox_uid, message_id } = event.payload
+  async keep(tx: Queryable, events: readonly DeliveryEvent[]): Promise<void> {
+    if (events.length === 0) return
     await tx.query(
       KEEP,
-      event.id,
-      inbox_uid,
-      message_id,
-      event.type,
-      event.time.toISOString(),
-      JSON.stringify(event.payload),
+      events.map(({ id }) => id),
+      events.map(({ payload }) => payload.inbox_uid),
+      events.map(({ payload }) => payload.message_id),
+      events.map(({ type }) => type),
+      events.map(({ time }) => time.toISOString()),
+      events.map(({ payload }) => JSON.stringify(payload)),
     )
   },
 

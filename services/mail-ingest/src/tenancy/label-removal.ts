@@ -4,10 +4,10 @@ import { type Database, sql, type Tx } from '@restante/service/database'
 import { Periodic } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
 import { deletedAmong, purgeStatements, RoundRobinPurger } from '@restante/tenancy'
+import { setLabels } from '../mailbox/changes.ts'
 import { changedLabels, logLabels } from '../mailbox/label-log.ts'
 import { lockMailboxes } from '../mailbox/lock.ts'
 import type { MessageRow } from '../mailbox/rows.ts'
-import { store } from '../mailbox/store.ts'
 import { firstUuidV7 } from '../mailbox/uuid-v7.ts'
 
 const PURGE = purgeStatements({
@@ -125,7 +125,7 @@ export class LabelRemoval extends Periodic {
         return { message: { ...message, labels }, change, at }
       })
       .filter(({ change }) => change.removed.length > 0)
-    await store.setLabels(
+    await setLabels(
       tx,
       labelled.map(({ message }) => message),
       at,

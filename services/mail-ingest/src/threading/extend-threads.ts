@@ -1,6 +1,7 @@
 import { topics } from '@restante/contracts/events'
 import type { Outbox } from '@restante/messaging'
 import type { Tx } from '@restante/service/database'
+import { insertMessages } from '../mailbox/insert-messages.ts'
 import { insertLabelRecords, type LabelRecord, labelEvent, labelRecords } from '../mailbox/label-log.ts'
 import type { MessageRow, MessageWithBody, ThreadRow, ThreadTotals } from '../mailbox/rows.ts'
 import { store } from '../mailbox/store.ts'
@@ -49,7 +50,7 @@ export async function saveWithThreads(
   extended: readonly ThreadRow[],
 ): Promise<void> {
   const last = new Map(extended.map((thread) => [thread.id, thread]))
-  await Promise.all([store.insertMessages(tx, added), store.saveThreads(tx, [...last.values()])])
+  await Promise.all([insertMessages(tx, added), store.saveThreads(tx, [...last.values()])])
 }
 
 /** @param before the messages that are about to be stored before this one */

@@ -3,7 +3,7 @@ import { openBlobStore } from '@restante/blobs'
 import { type EventOf, topics } from '@restante/contracts/events'
 import { DomainLookup } from '@restante/domains'
 import { Outbox } from '@restante/messaging'
-import { deliverOnce, deliverShuffled, deliverTwiceAndSwapped } from '@restante/messaging/testing'
+import { deliverOnce, deliverShuffled, deliverTogether, deliverTwiceAndSwapped } from '@restante/messaging/testing'
 import { createParserPool, OpenImage, type ParserPool } from '@restante/mime'
 import { sql } from '@restante/service/database'
 import { type CollectedRecord, countRows, queryRows, type TopicCollection, waitFor } from '@restante/testkit'
@@ -58,8 +58,11 @@ const RECIPIENTS = ['bo@customer.test']
 const SEEDS = Array.from({ length: 12 }, (_, index) => index + 1)
 type SentMessage = Awaited<ReturnType<typeof sentMessage>>
 
-async function sentMessage(minutes: { delayed?: number; delivered?: number; text?: string } = {}) {
-  const copy = await sentCopy(fixture, inbox, { text: minutes.text ?? '' })
+async function sentMessage(
+  minutes: { delayed?: number; delivered?: number; text?: string } = {},
+  overrides: Parameters<typeof sentCopy>[2] = {},
+) {
+  const copy = await sentCopy(fixture, inbox, { text: minutes.text ?? '', ...overrides })
   const { organization_id, pod_id, inbox_uid, message_id, thread_id } = copy
   const scope = { organization_id, pod_id, inbox_uid, message_id, thread_id }
   const envelope = (type: string) => ({
@@ -338,5 +341,69 @@ describe('delivery events', () => {
       { what: 'the event of a fact that was ahead of its copy' },
     )
     expect(late.headers).not.toHaveProperty('ce_inboxuid')
+  })
+})
+
+describe('events of one batch', () => {
+  it('have the effect that they have one by one', async () => {
+    const alone = await sentMessage()
+    await deliver(...eventsOf(alone))
+    const expected = await stateOf(alone.copy.message_id)
+    const sent = await Promise.all(SEEDS.map(() => sentMessage()))
+    await deliverTogether(consumer, ...sent.flatMap(eventsOf).slice(0, 50))
+    await deliverTogether(consumer, ...sent.flatMap(eventsOf).slice(40))
+    for (const { copy } of sent) expect(await stateOf(copy.message_id)).toEqual(expected)
+    expect(await firedTypes(sent[0]?.copy.message_id ?? '')).toEqual(await firedTypes(alone.copy.message_id))
+  })
+
+  it('place a copy once that two of them bring, and the copies of a thread in the order of their times', async () => {
+    const thread_id = randomUUID()
+    const newer = await sentMessage({}, { thread_id, timestamp: T(5), subject: 'Newer' })
+    const older = await sentMessage({}, { thread_id, timestamp: T(2), subject: 'Older' })
+    const again = { ...newer.accepted, id: randomUUID() }
+    await deliverTogether(consumer, newer.accepted, again, older.accepted, older.handedOver)
+    const thread = await fixture.call(inbox.caller, 'threads.get', 'GET', `/threads/${thread_id}`)
+    expect(thread.body).toMatchObject({ message_count: 2, last_message_id: newer.copy.message_id, subject: 'Older' })
+    expect(thread.body.messages.map(({ subject }: { subject: string }) => subject)).toEqual(['Older', 'Newer'])
+    expect(await firedTypes(older.copy.message_id)).toEqual(['message.stored', 'message.sent'])
+    expect(await firedTypes(newer.copy.message_id)).toEqual(['message.stored'])
+  })
+
+  it('are told apart when some are early, some are about deleted messages, and one cannot be applied', async () => {
+    const [placed, early, deleted, broken] = [
+      await sentMessage(),
+      await sentMessage(),
+      await sentMessage(),
+      await sentMessage(),
+    ]
+    await deliver(deleted.accepted)
+    await fixture.call(inbox.caller, 'messages.delete', 'DELETE', pathOf(deleted.copy.message_id))
+    const bad = { ...broken.handedOver, payload: { ...broken.handedOver.payload, timestamp: 'never' } } as MailSendEvent
+    await deliverTogether(
+      consumer,
+      early.handedOver,
+      placed.accepted,
+      bad,
+      early.delivered,
+      deleted.delivered,
+      placed.delivered,
+    )
+    expect(await labels(placed.copy.message_id)).toEqual(['sent', 'campaign', 'delivered'])
+    expect(await stateOf(early.copy.message_id)).toMatchObject({ messages: 0, pending: 2, published: [] })
+    expect(await stateOf(deleted.copy.message_id)).toMatchObject({ messages: 0, pending: 0 })
+    expect(await firedTypes(deleted.copy.message_id)).not.toContain('message.delivered')
+    await deliverTogether(consumer, early.accepted)
+    expect(await firedTypes(early.copy.message_id)).toEqual(['message.stored', 'message.sent', 'message.delivered'])
+  })
+
+  it('store texts that are longer together than one statement takes', async () => {
+    const text = 'A long line of a mail that somebody has written.\r\n'.repeat(60_000)
+    const sent = await Promise.all([1, 2, 3, 4].map(() => sentMessage({ text })))
+    await deliverTogether(consumer, ...sent.map(({ accepted }) => accepted))
+    for (const { copy } of sent) {
+      const { body } = await get(copy.message_id)
+      expect(body.text.length).toBeGreaterThan(2_000_000)
+      expect(body.extracted_text).toBe('Our offer.')
+    }
   })
 })

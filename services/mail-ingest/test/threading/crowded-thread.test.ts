@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { LIMITS } from '@restante/contracts/vocabulary'
 import { queryRows } from '@restante/testkit'
+import { uniteLabels } from '../../src/mailbox/changes.ts'
 import type { ThreadTotals } from '../../src/mailbox/rows.ts'
 import { store } from '../../src/mailbox/store.ts'
 import { extendTotals } from '../../src/mailbox/thread-totals.ts'
@@ -150,7 +151,7 @@ describe('a thread that is longer than its lists', () => {
       const before = await store.thread(db, thread_id)
       expect((await fixture.call(inbox.caller, 'messages.delete', 'DELETE', pathOf(id))).status).toBe(204)
       const after = await store.thread(db, thread_id)
-      await store.uniteLabels(db, thread_id, new Date())
+      await uniteLabels(db, thread_id, new Date())
       const whole = await store.thread(db, thread_id)
       expect(after).toMatchObject({ ...(await store.counts(db, thread_id)), labels: whole?.labels })
       return { before, after }
