@@ -6,10 +6,13 @@ export class ParserCrashedError extends Error {
   }
 }
 
-/** The thread that read this mail or document took too long and was stopped. It was replaced. */
+/**
+ * The thread that read this mail or document took too long, or answered no question while it collected a full heap, and
+ * was stopped. It was replaced.
+ */
 export class ParserTimeoutError extends Error {
   constructor(timeoutMs: number) {
-    super(`A parser thread was stopped after ${timeoutMs} ms on what it read`)
+    super(`A parser thread was stopped on what it read: it took ${timeoutMs} ms, or answered no question`)
     this.name = 'ParserTimeoutError'
   }
 }
