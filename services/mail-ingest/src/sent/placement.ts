@@ -15,7 +15,7 @@ import { ROW_BYTES, readBlob, rowNameOf, withRawMail } from '../raw/bytes.ts'
 import { copiesOf, type RawMailUse, rawMails } from '../raw/store.ts'
 import { mailDigest } from '../threading/duplicates.ts'
 import { announceStored, extendThreads, saveWithThreads } from '../threading/extend-threads.ts'
-import { applyDeliveryEvents } from './apply-delivery-events.ts'
+import { applyDeliveryEvents } from './delivery-events/apply.ts'
 import { keyOf, pendingDeliveryEvents, type SentReference, unwantedAmong } from './store.ts'
 
 export interface PlacementOptions {

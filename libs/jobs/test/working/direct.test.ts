@@ -1,6 +1,6 @@
 import { sql, type Transactional, type Tx } from '@restante/service/database'
-import type { TimersOptions } from '../src/index.ts'
-import { ahead, at, effect, Stack, signal, type TestTimers, until } from './stack.ts'
+import type { TimersOptions } from '../../src/index.ts'
+import { ahead, at, effect, Stack, signal, type TestTimers, until } from '../stack.ts'
 
 /** Nothing listens there. */
 const NO_REDIS: Partial<TimersOptions> = { redis: { url: 'redis://127.0.0.1:9', prefix: 'none' } }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from '@restante/service/database'
-import { SharedEffect } from '../src/index.ts'
-import { Deferrals } from '../src/working/deferrals.ts'
-import { ahead, at, effect, never, Stack, type TestTimers, until } from './stack.ts'
+import { SharedEffect } from '../../src/index.ts'
+import { Deferrals } from '../../src/working/deferrals.ts'
+import { ahead, at, effect, never, Stack, type TestTimers, until } from '../stack.ts'
 
 const ATTEMPTS = 30
 

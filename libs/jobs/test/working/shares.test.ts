@@ -1,4 +1,4 @@
-import { ago, effect, never, Stack, until } from './stack.ts'
+import { ago, effect, never, Stack, until } from '../stack.ts'
 
 describe('shares', () => {
   const stack = new Stack()

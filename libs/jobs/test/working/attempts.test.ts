@@ -1,7 +1,7 @@
 import { createLogger } from '@restante/service/telemetry'
 import { register } from 'prom-client'
-import { AttemptsExhaustedError, LeaseLostError, Timers } from '../src/index.ts'
-import { ago, ahead, at, effect, never, Stack, signal, until } from './stack.ts'
+import { AttemptsExhaustedError, LeaseLostError, Timers } from '../../src/index.ts'
+import { ago, ahead, at, effect, never, Stack, signal, until } from '../stack.ts'
 
 describe('an attempt', () => {
   const stack = new Stack()
