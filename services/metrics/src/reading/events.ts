@@ -6,10 +6,11 @@ import type { Scope } from '../series/series.ts'
 import { type PeriodSum, periodSumsOf } from '../series/sums.ts'
 import type { Range } from './range.ts'
 import { type Step, stepOf } from './steps.ts'
+import { timestamps } from './timestamp.ts'
 
-/** Events of one period, or one event. */
+/** Events of one period, or one event, as an answer shows it: thousands that are made once need no second pass. */
 export interface Counted {
-  readonly at: number
+  readonly timestamp: string
   readonly count: number
 }
 
@@ -38,6 +39,7 @@ export async function countByPeriod(
   { scope, types, range, limit, descending, period }: Question & { readonly period: number },
 ): Promise<Map<CountedEventType, Counted[]>> {
   const grid = { ...range, period }
+  const timestamp = timestamps(period)
   const days = await daysOf(on, scope, types, range)
   const found = new Map(types.map((type): [CountedEventType, Counted[]] => [type, []]))
   const missing = (type: CountedEventType) => limit - (found.get(type)?.length ?? 0)
@@ -50,7 +52,10 @@ export async function countByPeriod(
       return { series: left.series, ...step }
     })
     for (const [series, inOrder] of await look(on, scope, steps, grid)) {
-      const entries = inOrder.map(({ index, sum }) => ({ at: range.from + index * period, count: sum }))
+      const entries = inOrder.map(({ index, sum }) => ({
+        timestamp: timestamp(range.from + index * period),
+        count: sum,
+      }))
       found.get(series)?.push(...(descending ? entries.toReversed() : entries))
     }
     open = open
@@ -67,7 +72,7 @@ export async function listEvents(on: Queryable, question: Question): Promise<Map
   return new Map(
     [...counted].map(([type, entries]) => {
       const events = entries.flatMap((entry) =>
-        entry.count === 1 ? entry : new Array<Counted>(Math.min(entry.count, limit)).fill({ at: entry.at, count: 1 }),
+        entry.count === 1 ? entry : new Array<Counted>(Math.min(entry.count, limit)).fill({ ...entry, count: 1 }),
       )
       return [type, events.slice(0, limit)]
     }),

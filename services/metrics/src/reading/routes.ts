@@ -13,7 +13,7 @@ import type { Scope } from '../series/series.ts'
 import { countByPeriod, listEvents } from './events.ts'
 import { firstOf, rangeOf, requireFewPeriods, requireKept } from './range.ts'
 import { ratesAt } from './rates.ts'
-import { timestamp } from './timestamp.ts'
+import { timestamps } from './timestamp.ts'
 import { usageAt } from './usage.ts'
 
 type Reading = Pick<
@@ -50,7 +50,7 @@ async function eventsOf(db: Queryable, caller: Caller, query: MetricEventsQuery)
     period === undefined
       ? await listEvents(db, question)
       : await countByPeriod(db, { ...question, period: period * SECOND })
-  return byType(types, (type) => found.get(type)?.map(({ at, count }) => ({ timestamp: timestamp(at), count })))
+  return byType(types, (type) => found.get(type))
 }
 
 async function usageOf(db: Queryable, caller: Caller, query: MetricUsageQuery) {
@@ -61,6 +61,7 @@ async function usageOf(db: Queryable, caller: Caller, query: MetricUsageQuery) {
   requireFewPeriods(range.to - range.from, period)
   const measurable: readonly UsageType[] = USAGE_TYPES[scope.tier]
   const types = asked === undefined ? measurable : asked.filter((type) => measurable.includes(type))
+  const timestamp = timestamps(period)
   const found = await usageAt(db, { scope, types, range, period })
   return byType(types, (type) =>
     firstOf(found.get(type) ?? [], limit, descending).map(({ at, value }) => ({ timestamp: timestamp(at), value })),
@@ -76,6 +77,7 @@ async function ratesOf(db: Queryable, caller: Caller, query: MetricRatesQuery) {
   requireKept(range, now)
   requireFewPeriods(range.to - range.from + width, period)
   const { limit = LIMIT.default, descending = false } = query
+  const timestamp = timestamps(period)
   const found = await ratesAt(db, { scope: scopeOf(caller), types, range, period, window: width })
   return byType(types, (type) =>
     firstOf(found.get(type) ?? [], limit, descending).map(({ at, ...rated }) => ({

@@ -31,3 +31,19 @@ function dateOf(day: number): string {
   dates.set(day, date)
   return date
 }
+
+/** From this period on most periods have events of several types. Looking shorter ones up would cost more than it saves. */
+const SHARED_MS = 60_000
+
+/** How to write the times of one answer: those of periods are written once, for all types. */
+export function timestamps(period: number): (at: number) => string {
+  if (period < SHARED_MS) return timestamp
+  const written = new Map<number, string>()
+  return (at) => {
+    const known = written.get(at)
+    if (known !== undefined) return known
+    const text = timestamp(at)
+    written.set(at, text)
+    return text
+  }
+}

@@ -55,23 +55,30 @@ function addRows(changes: Change[], { opens, levels, totals }: Found): void {
   opens?.forEach((first, place) => {
     let [index, before] = [first - 1, 0]
     for (const level of levels?.[place] ?? []) {
-      changes.push({ index, sum: level - before })
+      add(changes, index, level - before)
       before = level
       index++
     }
     const total = totals?.[place] ?? null
-    if (total !== null) changes.push({ index, sum: total - before })
+    if (total !== null) add(changes, index, total - before)
   })
 }
 
 function addPoints(changes: Change[], [opens, before, base, times, sums]: Points, { from, period }: Grid): void {
-  if (before !== 0) changes.push({ index: opens - 1, sum: before })
+  if (before !== 0) add(changes, opens - 1, before)
   let risen = before
   times.forEach((ms, place) => {
     const sum = sums?.[place] ?? before + place + 1
-    changes.push({ index: Math.floor((base + ms - from) / period), sum: sum - risen })
+    add(changes, Math.floor((base + ms - from) / period), sum - risen)
     risen = sum
   })
+}
+
+/** Points come many to a period, and so they are added up as they are read. */
+function add(changes: Change[], index: number, sum: number): void {
+  const latest = changes.at(-1)
+  if (latest?.index === index) latest.sum += sum
+  else changes.push({ index, sum })
 }
 
 /** Adds the changes of each period up. Rows are mostly read in the order of time, so that there is little to sort. */

@@ -77,8 +77,8 @@ describe('the SQL functions for tools of operators', () => {
     const events = await countByPeriod(db, { scope, types: [type], range, limit: points, descending: false, period })
     const counted = await ask<{ count: string }>('metrics_events', type, scope, asked)
     expect(counted).toHaveLength(points)
-    expect(counted.filter(({ count }) => count !== '0').map(({ at, count }) => ({ at, count: Number(count) }))).toEqual(
-      events.get(type),
+    expect(counted.filter(({ count }) => count !== '0').map(({ at, count }) => [at, Number(count)])).toEqual(
+      events.get(type)?.map(({ timestamp, count }) => [Date.parse(timestamp), count]),
     )
 
     const usage = await usageAt(db, { scope, types: ['storage_bytes'], range, period })
