@@ -16,6 +16,8 @@ const topic = topics['mail.deliveries']
 
 /** Most events in one transaction, during which their mailboxes are locked. */
 const TOGETHER = 50
+/** Of larger mails a batch would hold too much text at once, and the locks for too long. */
+const SMALL_BYTES = 256 * 1024
 
 /**
  * Turns events of mail-send about sent mail into copies, labels and public events. Most messages raise several events
@@ -26,6 +28,12 @@ export function deliveriesConsumer({ kafka, db, outbox, placement }: DeliveriesC
     event.type === 'message.accepted' ? placement.prepare(event.payload) : undefined
   const prepareMany = async (recorded: readonly RecordedEvent[]) => {
     const events = new Map(recorded.map((one) => [one.id, decodeEvent(topic, one)]))
+    // One after the other, and before their events: these then find that their copies are there.
+    for (const event of events.values()) {
+      if (event.type === 'message.accepted' && event.payload.blob.size > SMALL_BYTES) {
+        await placement.place(event.payload)
+      }
+    }
     const copies = new Map(
       await Promise.all([...events].map(async ([id, event]) => [id, await copyOf(event)] as const)),
     )

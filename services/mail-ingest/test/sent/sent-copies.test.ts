@@ -55,6 +55,7 @@ async function deliver(...delivered: MailSendEvent[]): Promise<void> {
 
 const T = (minute: number) => `2026-11-20T10:0${minute}:00.000Z`
 const RECIPIENTS = ['bo@customer.test']
+const LINE = 'A long line of a mail that somebody has written.\r\n'
 const SEEDS = Array.from({ length: 12 }, (_, index) => index + 1)
 type SentMessage = Awaited<ReturnType<typeof sentMessage>>
 
@@ -397,13 +398,21 @@ describe('events of one batch', () => {
   })
 
   it('store texts that are longer together than one statement takes', async () => {
-    const text = 'A long line of a mail that somebody has written.\r\n'.repeat(60_000)
-    const sent = await Promise.all([1, 2, 3, 4].map(() => sentMessage({ text })))
+    const text = LINE.repeat(4_000)
+    const sent = await Promise.all(Array.from({ length: 40 }, () => sentMessage({ text })))
     await deliverTogether(consumer, ...sent.map(({ accepted }) => accepted))
-    for (const { copy } of sent) {
-      const { body } = await get(copy.message_id)
-      expect(body.text.length).toBeGreaterThan(2_000_000)
-      expect(body.extracted_text).toBe('Our offer.')
-    }
+    for (const { copy } of sent) expect((await get(copy.message_id)).body.text.length).toBeGreaterThan(150_000)
+  })
+
+  it('place large mails before the others, once', async () => {
+    const [small, large] = [await sentMessage(), await sentMessage({ text: LINE.repeat(60_000) })]
+    const again = { ...large.accepted, id: randomUUID() }
+    await deliverTogether(consumer, small.accepted, large.accepted, again, large.handedOver, small.handedOver)
+    await deliverTogether(consumer, large.accepted, large.delivered)
+    const { body } = await get(large.copy.message_id)
+    expect(body.text.length).toBeGreaterThan(2_000_000)
+    expect(body.extracted_text).toBe('Our offer.')
+    expect(await firedTypes(large.copy.message_id)).toEqual(['message.stored', 'message.sent', 'message.delivered'])
+    expect(await firedTypes(small.copy.message_id)).toEqual(['message.stored', 'message.sent'])
   })
 })

@@ -72,7 +72,8 @@ export class Attempts {
   constructor(options: AttemptsOptions) {
     const { db, concurrency, perDestination, perMinute, retry } = options
     this.#options = options
-    this.#slots = new KeyedSemaphore({ mostWaiting: concurrency, maxWaitMs: SLOT_WAIT_MS })
+    // Half of the workers of the queue, or of the direct slots: all that wait may be in one of them.
+    this.#slots = new KeyedSemaphore({ mostWaiting: Math.ceil(concurrency / 2), maxWaitMs: SLOT_WAIT_MS })
     this.#health = new DestinationHealth(Math.min(retry.firstMs / 2, LONGEST_PAUSE_MS))
     this.#throttles = new Throttles(perDestination)
     this.#pace = new Pace(perMinute)
