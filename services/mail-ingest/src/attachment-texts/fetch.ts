@@ -1,6 +1,6 @@
 import { LIMITS } from '@restante/contracts/vocabulary'
 import { decodeTransferStream, documentKind, KIND_BYTES } from '@restante/mime'
-import type { StoredAttachment } from '../mailbox/rows.ts'
+import type { StoredAttachment } from '../mailbox/rows/rows.ts'
 import type { RawMailBytes } from '../raw/bytes.ts'
 
 /**

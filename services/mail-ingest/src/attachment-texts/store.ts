@@ -1,6 +1,6 @@
 import { LIMITS } from '@restante/contracts/vocabulary'
 import { type Queryable, sql, type Tx } from '@restante/service/database'
-import type { StoredAttachment } from '../mailbox/rows.ts'
+import type { StoredAttachment } from '../mailbox/rows/rows.ts'
 
 /** An attachment that this process may read until its lease ends. */
 export interface LeasedAttachment {

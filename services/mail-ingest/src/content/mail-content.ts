@@ -7,7 +7,7 @@ import {
   parseHeadersOnly,
   type ReadMail,
 } from '@restante/mime'
-import type { StoredAttachment } from '../mailbox/rows.ts'
+import type { StoredAttachment } from '../mailbox/rows/rows.ts'
 
 /** What the mailbox stores of a mail in addition to its bytes, in a form that PostgreSQL can store. */
 export interface MailContent {

@@ -5,7 +5,7 @@ import type { InternalRequestOf, InternalResponseOf } from '@restante/contracts/
 import { CALENDAR_FILE_TYPES, CALENDAR_LIMITS } from '@restante/contracts/vocabulary'
 import { deletedAmong } from '@restante/tenancy'
 import { attachedFile, type FileSource } from '../files/stored-file.ts'
-import type { MessageRow, StoredAttachment } from '../mailbox/rows.ts'
+import type { MessageRow, StoredAttachment } from '../mailbox/rows/rows.ts'
 import { store } from '../mailbox/store.ts'
 
 type Request = InternalRequestOf<'mail-ingest.getCalendarFiles'>

@@ -1,8 +1,8 @@
 import type { Caller } from '@restante/contracts/access'
 import type { ResponseOf } from '@restante/contracts/operations'
 import { type Database, sql } from '@restante/service/database'
-import { messageDocument } from '../mailbox/documents.ts'
-import type { BodyColumns } from '../mailbox/rows.ts'
+import { messageDocument } from '../mailbox/rows/documents.ts'
+import type { BodyColumns } from '../mailbox/rows/rows.ts'
 import { visibleMessages } from './visible.ts'
 
 /** Headers of one answer; those of further messages are left out. */

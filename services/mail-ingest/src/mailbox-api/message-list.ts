@@ -3,7 +3,7 @@ import type { RequestOf, ResponseOf } from '@restante/contracts/operations'
 import type { Database } from '@restante/service/database'
 import { type Cursors, KeysetPage } from '@restante/service/http'
 import { requireInbox } from '@restante/service/identity'
-import { type MessageItemRow, messageItem } from '../mailbox/documents.ts'
+import { type MessageItemRow, messageItem } from '../mailbox/rows/documents.ts'
 import { byTimestamp, ListConditions, listed } from './list-query.ts'
 import { hiddenInList } from './visibility.ts'
 

@@ -2,7 +2,7 @@ import type { Caller } from '@restante/contracts/access'
 import { isUuid } from '@restante/contracts/vocabulary'
 import { type Database, sql } from '@restante/service/database'
 import { notFound } from '@restante/service/errors'
-import type { StoredAttachment } from '../mailbox/rows.ts'
+import type { StoredAttachment } from '../mailbox/rows/rows.ts'
 import { visibleThread } from './visible.ts'
 
 const HOLDER = sql<{ id: string; attachments: readonly StoredAttachment[] }, [threadId: string, attachmentId: string]>(`

@@ -4,7 +4,7 @@ import type { Thread } from '@restante/contracts/resources'
 import { LIMITS } from '@restante/contracts/vocabulary'
 import { type Database, sql } from '@restante/service/database'
 import { type Cursors, KeysetPage } from '@restante/service/http'
-import { type FullMessageRow, messageDocument, threadItem } from '../mailbox/documents.ts'
+import { type FullMessageRow, messageDocument, threadItem } from '../mailbox/rows/documents.ts'
 import { byTimestamp, ListConditions, listed } from './list-query.ts'
 import { visibleThread } from './visible.ts'
 

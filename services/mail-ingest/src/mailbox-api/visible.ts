@@ -3,7 +3,7 @@ import type { Queryable } from '@restante/service/database'
 import { notFound } from '@restante/service/errors'
 import { isInScope, requireInbox, scopeFilter } from '@restante/service/identity'
 import { findTombstone } from '@restante/tenancy'
-import { locationOf, type MessageRow, type ScopeColumns, type ThreadRow } from '../mailbox/rows.ts'
+import { locationOf, type MessageRow, type ScopeColumns, type ThreadRow } from '../mailbox/rows/rows.ts'
 import { store } from '../mailbox/store.ts'
 
 /**

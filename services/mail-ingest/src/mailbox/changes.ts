@@ -1,5 +1,5 @@
 import { type Queryable, sql } from '@restante/service/database'
-import type { MessageRow } from './rows.ts'
+import type { MessageRow } from './rows/rows.ts'
 
 // Nulls change nothing.
 const CHANGE = sql<never, [rows: string, at: string]>(`

@@ -1,6 +1,6 @@
 import { type Queryable, sql } from '@restante/service/database'
 import { readableAttachments } from './readable-attachments.ts'
-import type { BodyColumns, MessageWithBody } from './rows.ts'
+import type { BodyColumns, MessageWithBody } from './rows/rows.ts'
 
 type Texts = readonly (string | null)[]
 

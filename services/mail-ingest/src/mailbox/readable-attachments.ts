@@ -1,5 +1,5 @@
 import { LIMITS } from '@restante/contracts/vocabulary'
-import type { MessageRow } from './rows.ts'
+import type { MessageRow } from './rows/rows.ts'
 
 /** Key of a row of `attachment_texts`, and whose turn it takes. */
 export interface ReadableAttachment {

@@ -1,6 +1,6 @@
 import { LIMITS } from '@restante/contracts/vocabulary'
 import { type Queryable, sql } from '@restante/service/database'
-import type { BodyColumns, MessageRow, ThreadRow, ThreadTotals } from './rows.ts'
+import type { BodyColumns, MessageRow, ThreadRow, ThreadTotals } from './rows/rows.ts'
 import type { ThreadMember } from './thread-totals.ts'
 
 const SAVE_THREADS = sql<never, [rows: string]>(`

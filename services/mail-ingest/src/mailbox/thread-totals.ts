@@ -1,5 +1,5 @@
 import { LIMITS } from '@restante/contracts/vocabulary'
-import type { MessageRow, StoredAttachment, ThreadTotals } from './rows.ts'
+import type { MessageRow, StoredAttachment, ThreadTotals } from './rows/rows.ts'
 
 /** The columns of a message that contribute to its thread. */
 export type ThreadMember = Pick<

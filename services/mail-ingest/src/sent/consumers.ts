@@ -2,7 +2,7 @@ import { type EventOf, topics } from '@restante/contracts/events'
 import { Consumer, decodeEvent, type Kafka, type Outbox, type RecordedEvent } from '@restante/messaging'
 import type { Database, Tx } from '@restante/service/database'
 import { lockMailboxes } from '../mailbox/lock.ts'
-import { applyDeliveryEvents } from './delivery-events/apply.ts'
+import { applyDeliveryEvents } from './apply-delivery-events.ts'
 import type { SentPlacement } from './placement.ts'
 
 export interface DeliveriesConsumerOptions {

@@ -9,13 +9,13 @@ import { contentOf, type MailContent, unparsedContent } from '../content/mail-co
 import { parsed } from '../content/read-mail.ts'
 import type { RecipientLookup } from '../inbound/recipients.ts'
 import { lockMailboxes } from '../mailbox/lock.ts'
-import type { BodyColumns, MessageRow } from '../mailbox/rows.ts'
-import { uuidV7 } from '../mailbox/uuid-v7.ts'
+import type { BodyColumns, MessageRow } from '../mailbox/rows/rows.ts'
+import { uuidV7 } from '../mailbox/rows/uuid-v7.ts'
 import { ROW_BYTES, readBlob, rowNameOf, withRawMail } from '../raw/bytes.ts'
 import { copiesOf, type RawMailUse, rawMails } from '../raw/store.ts'
 import { mailDigest } from '../threading/duplicates.ts'
 import { announceStored, extendThreads, saveWithThreads } from '../threading/extend-threads.ts'
-import { applyDeliveryEvents } from './delivery-events/apply.ts'
+import { applyDeliveryEvents } from './apply-delivery-events.ts'
 import { keyOf, pendingDeliveryEvents, type SentReference, unwantedAmong } from './store.ts'
 
 export interface PlacementOptions {

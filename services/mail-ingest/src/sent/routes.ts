@@ -3,9 +3,9 @@ import { restrictedAmong } from '@restante/contracts/vocabulary'
 import type { OpenImage } from '@restante/mime'
 import type { Database } from '@restante/service/database'
 import type { InternalHandlers } from '@restante/service/http'
-import { attachmentDocument } from '../mailbox/documents.ts'
+import { attachmentDocument } from '../mailbox/rows/documents.ts'
 import { store } from '../mailbox/store.ts'
-import type { LocalHandOver } from './local-hand-over.ts'
+import type { LocalHandOver } from './hand-over/local-hand-over.ts'
 import type { SentPlacement } from './placement.ts'
 
 export interface SentRoutesOptions {

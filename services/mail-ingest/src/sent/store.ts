@@ -1,7 +1,7 @@
 import { topics } from '@restante/contracts/events'
 import { decodeEvent } from '@restante/messaging'
 import { type Queryable, sql } from '@restante/service/database'
-import type { DeliveryEvent } from './delivery-events/delivery-event.ts'
+import type { DeliveryEvent } from './delivery-events.ts'
 
 const ADD_TOMBSTONE = sql<never, [inboxUid: string, messageIds: readonly string[], at: string]>(`
 insert into tombstones (inbox_uid, message_id, deleted_at)

@@ -5,10 +5,10 @@ import { Periodic } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
 import { deletedAmong, purgeStatements, RoundRobinPurger } from '@restante/tenancy'
 import { setLabels } from '../mailbox/changes.ts'
-import { changedLabels, logLabels } from '../mailbox/events/label-log.ts'
+import { changedLabels, logLabels } from '../mailbox/label-log.ts'
 import { lockMailboxes } from '../mailbox/lock.ts'
-import type { MessageRow } from '../mailbox/rows.ts'
-import { firstUuidV7 } from '../mailbox/uuid-v7.ts'
+import type { MessageRow } from '../mailbox/rows/rows.ts'
+import { firstUuidV7 } from '../mailbox/rows/uuid-v7.ts'
 
 const PURGE = purgeStatements({
   table: 'label_removals',

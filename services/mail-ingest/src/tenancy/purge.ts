@@ -7,7 +7,7 @@ import { listEntries } from '../lists/store.ts'
 import { lockMailbox } from '../mailbox/lock.ts'
 import type { RawMailBytes } from '../raw/bytes.ts'
 import { copiesOf, rawMails } from '../raw/store.ts'
-import { applyDeliveryEvents } from '../sent/delivery-events/apply.ts'
+import { applyDeliveryEvents } from '../sent/apply-delivery-events.ts'
 import { pendingDeliveryEvents } from '../sent/store.ts'
 import { waitingMails } from '../waiting/store.ts'
 

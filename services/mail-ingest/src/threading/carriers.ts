@@ -1,6 +1,6 @@
 import { RESTRICTED_LABELS, type RestrictedLabel, restrictedAmong } from '@restante/contracts/vocabulary'
 import { type Queryable, sql } from '@restante/service/database'
-import type { MessageRow } from '../mailbox/rows.ts'
+import type { MessageRow } from '../mailbox/rows/rows.ts'
 
 /** A stored message that an id may refer to, and facts about its thread. */
 export interface Carrier extends Pick<MessageRow, 'id' | 'inbox_uid' | 'message_id' | 'header_id' | 'thread_id'> {

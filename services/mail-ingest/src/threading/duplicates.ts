@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { restrictedAmong } from '@restante/contracts/vocabulary'
 import { type Queryable, sql } from '@restante/service/database'
-import type { MessageRow } from '../mailbox/rows.ts'
+import type { MessageRow } from '../mailbox/rows/rows.ts'
 
 /** The columns of a stored message that decide whether another mail is the same one. */
 export type StoredMail = Pick<MessageRow, 'inbox_uid' | 'digest' | 'direction' | 'arrival_labels' | 'labels'>

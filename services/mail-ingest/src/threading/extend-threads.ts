@@ -1,11 +1,11 @@
 import { topics } from '@restante/contracts/events'
 import type { Outbox } from '@restante/messaging'
 import type { Tx } from '@restante/service/database'
-import { insertLabelRecords, type LabelRecord, labelEvent, labelRecords } from '../mailbox/events/label-log.ts'
-import { storedEvent } from '../mailbox/events/stored-event.ts'
 import { insertMessages } from '../mailbox/insert-messages.ts'
-import type { MessageRow, MessageWithBody, ThreadRow, ThreadTotals } from '../mailbox/rows.ts'
+import { insertLabelRecords, type LabelRecord, labelEvent, labelRecords } from '../mailbox/label-log.ts'
+import type { MessageRow, MessageWithBody, ThreadRow, ThreadTotals } from '../mailbox/rows/rows.ts'
 import { store } from '../mailbox/store.ts'
+import { storedEvent } from '../mailbox/stored-event.ts'
 import { extendTotals, insertIntoTotals, type ThreadMember } from '../mailbox/thread-totals.ts'
 
 /**

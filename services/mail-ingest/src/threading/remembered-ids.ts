@@ -1,6 +1,6 @@
 import { LIMITS, RESTRICTED_LABELS, type RestrictedLabel, restrictedAmong } from '@restante/contracts/vocabulary'
 import { type Queryable, sql } from '@restante/service/database'
-import type { MessageRow } from '../mailbox/rows.ts'
+import type { MessageRow } from '../mailbox/rows/rows.ts'
 import { organizationalDomain } from '../sender/judgement/domains.ts'
 import type { ThreadChoice } from './carriers.ts'
 

@@ -1,6 +1,6 @@
 import { candidateIds } from '@restante/mime'
 import type { Queryable } from '@restante/service/database'
-import type { MessageRow } from '../mailbox/rows.ts'
+import type { MessageRow } from '../mailbox/rows/rows.ts'
 import { Carriers, type ThreadChoice } from './carriers.ts'
 import { RememberedIds } from './remembered-ids.ts'
 

@@ -10,7 +10,7 @@ import { type CollectedRecord, countRows, queryRows, type TopicCollection, waitF
 import { RecipientLookup } from '../../src/inbound/recipients.ts'
 import { ServiceAddresses } from '../../src/inbound/service-addresses.ts'
 import { deliveriesConsumer } from '../../src/sent/consumers.ts'
-import type { DeliveryEvent } from '../../src/sent/delivery-events/delivery-event.ts'
+import type { DeliveryEvent } from '../../src/sent/delivery-events.ts'
 import { SentPlacement } from '../../src/sent/placement.ts'
 import { DOMAIN, type Fixture, openFixture, type TestInbox } from '../fixture.ts'
 import { LARGE_TEXT, pathOf, receiveMail, sentCopy } from '../mailbox-fixture.ts'

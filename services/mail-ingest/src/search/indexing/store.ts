@@ -1,6 +1,6 @@
 import { LIMITS } from '@restante/contracts/vocabulary'
 import { type Queryable, sql, type Tx } from '@restante/service/database'
-import type { ScopeColumns, StoredAttachment } from '../../mailbox/rows.ts'
+import type { ScopeColumns, StoredAttachment } from '../../mailbox/rows/rows.ts'
 import { periodsOf } from './period.ts'
 
 const { bodyText, documentText } = LIMITS.search

@@ -1,5 +1,5 @@
 import type { EventOf, PublicEvent, topics } from '@restante/contracts/events'
-import type { LabelChange } from '../../mailbox/events/label-log.ts'
+import type { LabelChange } from '../mailbox/label-log.ts'
 
 /** Delivery events of mail-send. */
 export type DeliveryEvent = Exclude<EventOf<(typeof topics)['mail.deliveries']>, { readonly type: 'message.accepted' }>

@@ -4,7 +4,7 @@ import type { EncodedEvent, Outbox } from '@restante/messaging'
 import { bareAddress } from '@restante/mime'
 import type { Tx } from '@restante/service/database'
 import { findTombstones, type Tombstone } from '@restante/tenancy'
-import { noteProgress } from '../../mailbox/changes.ts'
+import { noteProgress } from '../mailbox/changes.ts'
 import {
   changedLabels,
   insertLabelRecords,
@@ -12,11 +12,10 @@ import {
   labelEvent,
   labelRecords,
   type MailMessageEvent,
-} from '../../mailbox/events/label-log.ts'
-import { lockMailboxes } from '../../mailbox/lock.ts'
-import type { MessageRow } from '../../mailbox/rows.ts'
-import { store } from '../../mailbox/store.ts'
-import { keyOf, pendingDeliveryEvents, tombstones } from '../store.ts'
+} from '../mailbox/label-log.ts'
+import { lockMailboxes } from '../mailbox/lock.ts'
+import type { MessageRow } from '../mailbox/rows/rows.ts'
+import { store } from '../mailbox/store.ts'
 import {
   type DeliveryEvent,
   endsDelivery,
@@ -25,7 +24,8 @@ import {
   type MailEvent,
   publicEventOf,
   sentEvent,
-} from './delivery-event.ts'
+} from './delivery-events.ts'
+import { keyOf, pendingDeliveryEvents, tombstones } from './store.ts'
 
 /** A message with what the events of a transaction have changed of it so far. */
 interface Changing {

@@ -1,6 +1,6 @@
 import { topics } from '@restante/contracts/events'
-import type { MessageRow, ThreadRow } from '../rows.ts'
 import type { MailMessageEvent } from './label-log.ts'
+import type { MessageRow, ThreadRow } from './rows/rows.ts'
 
 /**
  * The event that a message is in its mailbox, with what its mailbox holds more from now on: what `message.deleted` takes

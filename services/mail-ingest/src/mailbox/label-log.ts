@@ -1,8 +1,8 @@
 import { type EventOf, type Topic, topics } from '@restante/contracts/events'
 import type { Outbox } from '@restante/messaging'
 import { sql, type Tx } from '@restante/service/database'
-import type { MessageRow } from '../rows.ts'
-import { uuidV7 } from '../uuid-v7.ts'
+import type { MessageRow } from './rows/rows.ts'
+import { uuidV7 } from './rows/uuid-v7.ts'
 
 /** An event about a stored message. */
 export type MailMessageEvent = EventOf<Topic<'mail.messages'>>

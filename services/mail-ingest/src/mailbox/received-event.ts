@@ -3,9 +3,9 @@ import { receivedEventType } from '@restante/contracts/access'
 import { topics } from '@restante/contracts/events'
 import type { Message, ThreadItem } from '@restante/contracts/resources'
 import { LIMITS } from '@restante/contracts/vocabulary'
-import { messageDocument, threadItem } from '../documents.ts'
-import type { BodyColumns, MessageRow, ThreadRow } from '../rows.ts'
 import type { MailMessageEvent } from './label-log.ts'
+import { messageDocument, threadItem } from './rows/documents.ts'
+import type { BodyColumns, MessageRow, ThreadRow } from './rows/rows.ts'
 
 type ReceivedMessage = Message & { readonly from_: string }
 
