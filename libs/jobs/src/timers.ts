@@ -93,13 +93,13 @@ export class Timers<Kinds extends object> extends Schedule<Kinds> implements Com
     if (this.#works.has(kind)) throw new Error(`Timers of kind ${kind} have a handler already.`)
     countFromZero(kind)
     const { db, log } = this.#options
-    const { concurrency, shares = 1, direct } = options
+    const { concurrency, shares = 1, direct = 0 } = options
     const attempts = new Attempts(db, log, options, handler)
     const make = (job: TimerJob) => attempts.make({ ...job, kind }, this.#stopping.signal)
     // In the queue the shares take turns, in a line they would not.
-    const mostWaiting = shares === 1 ? mostQueued(direct ?? 0) : 0
-    const starts = direct === undefined ? undefined : { db, make, mostWaiting, atOnce: direct, poke: () => this.poke() }
-    this.#works.set(kind, { concurrency, shares, make, direct: starts && new DirectStarts(starts) })
+    const mostWaiting = shares === 1 ? mostQueued(direct) : 0
+    const starts = { db, make, mostWaiting, atOnce: direct, poke: () => this.poke() }
+    this.#works.set(kind, { concurrency, shares, make, direct: direct > 0 ? new DirectStarts(starts) : undefined })
   }
 
   /**

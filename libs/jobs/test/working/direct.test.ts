@@ -144,6 +144,14 @@ describe('attempts that begin with the commit of their timers', () => {
     expect(direct.slice(2, 4).sort()).toEqual(['too', 'urgent'])
   })
 
+  it('are none without slots for them', async () => {
+    const { timers, proceed } = held(NO_REDIS, { direct: 0 })
+    await timers.start()
+    await stack.db.transaction((tx) => schedule(tx, timers, keysOf(5)))
+    expect(await leased()).toEqual([])
+    proceed()
+  })
+
   it('do not wait in a line of their own where shares take turns', async () => {
     const { timers, begun, proceed } = held(NO_REDIS, { shares: 2 })
     await timers.start()
