@@ -55,41 +55,37 @@ function addRows(changes: Change[], { opens, levels, totals }: Found): void {
   opens?.forEach((first, place) => {
     let [index, before] = [first - 1, 0]
     for (const level of levels?.[place] ?? []) {
-      add(changes, index, level - before)
+      add(changes, { index, sum: level - before })
       before = level
       index++
     }
     const total = totals?.[place] ?? null
-    if (total !== null) add(changes, index, total - before)
+    if (total !== null) add(changes, { index, sum: total - before })
   })
 }
 
 function addPoints(changes: Change[], [opens, before, base, times, sums]: Points, { from, period }: Grid): void {
-  if (before !== 0) add(changes, opens - 1, before)
+  if (before !== 0) add(changes, { index: opens - 1, sum: before })
   let risen = before
   times.forEach((ms, place) => {
     const sum = sums?.[place] ?? before + place + 1
-    add(changes, Math.floor((base + ms - from) / period), sum - risen)
+    add(changes, { index: Math.floor((base + ms - from) / period), sum: sum - risen })
     risen = sum
   })
 }
 
 /** Points come many to a period, and so they are added up as they are read. */
-function add(changes: Change[], index: number, sum: number): void {
+function add(changes: Change[], change: Change): void {
   const latest = changes.at(-1)
-  if (latest?.index === index) latest.sum += sum
-  else changes.push({ index, sum })
+  if (latest?.index === change.index) latest.sum += change.sum
+  else changes.push(change)
 }
 
 /** Adds the changes of each period up. Rows are mostly read in the order of time, so that there is little to sort. */
 function summed(changes: Change[]): Sums {
   changes.sort((a, b) => a.index - b.index)
   const sums: Change[] = []
-  for (const change of changes) {
-    const latest = sums.at(-1)
-    if (latest?.index === change.index) latest.sum += change.sum
-    else sums.push(change)
-  }
+  for (const change of changes) add(sums, change)
   return sums.filter(({ sum }) => sum !== 0)
 }
 
