@@ -16,14 +16,17 @@ beforeEach(() => {
   clamd.streams.length = 0
 })
 
-function scannerOf(url: string, concurrency = 4): VirusScanner {
+/** Short, where clamd is silent; enough for its other answers, also on a busy machine. */
+const SILENT_MS = 1_000
+
+function scannerOf(url: string, { concurrency = 4, timeoutMs = 60_000 } = {}): VirusScanner {
   const address = clamdAddress(url)
   if (address === undefined) throw new Error(`not an address of clamd: ${url}`)
-  return new VirusScanner({ clamd: address, timeoutMs: 200, concurrency, log })
+  return new VirusScanner({ clamd: address, timeoutMs, concurrency, log })
 }
 
-function scan(attempts: number, bytes = MAIL) {
-  return scannerOf(clamd.url).scan({ id: 'a mail', attempts }, bytes)
+function scan(attempts: number, bytes = MAIL, timeoutMs?: number) {
+  return scannerOf(clamd.url, { ...(timeoutMs && { timeoutMs }) }).scan({ id: 'a mail', attempts }, bytes)
 }
 
 /** How often a scan has ended this way, by the metric. */
@@ -35,6 +38,8 @@ async function scans(outcome: string): Promise<number> {
 const failuresWith = (conduct: Conduct) => {
   clamd.conduct = (stream) => (stream.equals(MAIL) ? conduct : OK)
 }
+
+const timeoutOf = (conduct: Conduct) => (conduct === 'silence' ? SILENT_MS : undefined)
 
 const FAILURES: [string, Conduct][] = [
   ['answers with an error', { answer: "stream: Can't allocate memory ERROR" }],
@@ -83,7 +88,7 @@ describe('the virus scanner', () => {
   )
 
   it('takes no more scans at a time than it is configured for', async () => {
-    const scanner = scannerOf(clamd.url, 1)
+    const scanner = scannerOf(clamd.url, { concurrency: 1, timeoutMs: SILENT_MS })
     clamd.conduct = () => 'silence'
     const outcomes = await Promise.allSettled([1, 2].map((id) => scanner.scan({ id: `${id}`, attempts: 1 }, MAIL)))
     expect(outcomes.map((one) => one.status === 'rejected' && isInfrastructureError(one.reason))).toEqual([false, true])
@@ -96,12 +101,12 @@ describe('when clamd, for one mail only,', () => {
   it.each(FAILURES)('%s, attempts are counted, and the third ends without a scan', async (_how, conduct) => {
     failuresWith(conduct)
     for (const attempt of [1, 2]) {
-      const error = await scan(attempt).catch((thrown: unknown) => thrown)
+      const error = await scan(attempt, MAIL, timeoutOf(conduct)).catch((thrown: unknown) => thrown)
       expect(error).toBeInstanceOf(ScanFailedError)
       expect(isInfrastructureError(error)).toBe(false)
     }
     const before = await scans('unscannable')
-    expect(await scan(3)).toBe('unscanned')
+    expect(await scan(3, MAIL, timeoutOf(conduct))).toBe('unscanned')
     expect(await scans('unscannable')).toBe(before + 1)
   })
 })
@@ -110,7 +115,7 @@ describe('when clamd, for everything,', () => {
   it.each(FAILURES)('%s, every further attempt is one that does not count', async (_how, conduct) => {
     clamd.conduct = () => conduct
     for (const attempt of [2, 3, 30]) {
-      const error = await scan(attempt).catch((thrown: unknown) => thrown)
+      const error = await scan(attempt, MAIL, timeoutOf(conduct)).catch((thrown: unknown) => thrown)
       expect(isInfrastructureError(error)).toBe(true)
     }
     // The mail itself was not sent again.
