@@ -15,3 +15,14 @@ export function affordableLength(
   }
   return Math.min(html.length, extractedHtml)
 }
+
+/** Whether the reply of a text can be extracted within the time and memory that a mail may cost: 1 us and 110 bytes a line. */
+export function isAffordable(
+  text: string,
+  { extractedText, textLines }: Pick<ParseLimits, 'extractedText' | 'textLines'>,
+): boolean {
+  if (text.length > extractedText) return false
+  let lines = 1
+  for (const _ of text.matchAll(/\r\n?|\n/g)) if (++lines > textLines) return false
+  return true
+}

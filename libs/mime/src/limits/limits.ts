@@ -16,6 +16,8 @@ export interface ParseLimits {
   readonly bodyBytes: number
   /** Characters of a text body up to which its reply is extracted; longer ones are not honest, and cost seconds. */
   readonly extractedText: number
+  /** Lines of a text body up to which the same is done. */
+  readonly textLines: number
   /** The same of an html body. */
   readonly extractedHtml: number
   /** Tags of an html body up to which the same is done. */

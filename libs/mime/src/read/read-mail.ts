@@ -2,7 +2,7 @@ import { extractReplyHtml } from '../extract/html.ts'
 import { preview } from '../extract/preview.ts'
 import { extractReply } from '../extract/text.ts'
 import { htmlToText } from '../html/render.ts'
-import { affordableLength } from '../limits/affordable.ts'
+import { affordableLength, isAffordable } from '../limits/affordable.ts'
 import { newBudget, type ParseLimits } from '../limits/limits.ts'
 import { type ParsedMail, parseStructure } from '../parse/mail.ts'
 import { readStructure } from '../parse/structure.ts'
@@ -29,21 +29,21 @@ export function readWithin(raw: Buffer, limits: ParseLimits): ReadMail {
   const mail = parseStructure(raw, root, budget)
   const report = reportIn(raw, root, budget)
   const { text, html } = mail
-  const extractedText = text === undefined ? undefined : orWhole(extractReply, text, limits.extractedText)
+  const extractedText = text === undefined ? undefined : orWhole(extractReply, text, isAffordable(text, limits))
   const affordable = html === undefined ? 0 : affordableLength(html, limits)
   return {
     ...mail,
     ...(extractedText !== undefined && { extractedText }),
     ...(text !== undefined && { preview: preview(text) }),
-    ...(html !== undefined && { extractedHtml: orWhole(extractReplyHtml, html, affordable) }),
+    ...(html !== undefined && { extractedHtml: orWhole(extractReplyHtml, html, html.length <= affordable) }),
     searchText: extractedText || text?.trim() || htmlToText((html ?? '').slice(0, affordable)),
     ...(report !== undefined && { report }),
   }
 }
 
 /** Extraction must never make reading the message fail (mail 14). */
-function orWhole(extract: (body: string) => string, body: string, max: number): string {
-  if (body.length > max) return body.trim()
+function orWhole(extract: (body: string) => string, body: string, affordable: boolean): string {
+  if (!affordable) return body.trim()
   try {
     return extract(body)
   } catch {

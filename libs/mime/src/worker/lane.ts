@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { ParserCrashedError, ParserUnavailableError } from './errors.ts'
+import type { LargeTurn } from './large-turn.ts'
 import type { ThreadAnswer, ThreadRequest } from './protocol.ts'
 import { SmallestFirstQueue } from './smallest-first-queue.ts'
 
@@ -16,6 +17,8 @@ export interface LaneOptions<Limits, Sent, Read> {
   readonly memoryMb: number
   /** Memory of one thread outside its heap, for what can be inflated there. Unbounded by default. */
   readonly outsideMb?: number
+  /** The turn that its large mails wait for. By default they wait for none. */
+  readonly largeTurn?: LargeTurn
   /** A thread that idles this long ends, unless it is the one kept ready. */
   readonly idleMs: number
   readonly limits: Limits
@@ -79,6 +82,7 @@ export class Lane<Limits, Sent, Read> {
 
   constructor(options: LaneOptions<Limits, Sent, Read>) {
     this.#options = options
+    options.largeTurn?.onFree(() => this.#next())
     if (options.standing) this.#startMissing()
   }
 
@@ -138,6 +142,7 @@ export class Lane<Limits, Sent, Read> {
       if (answer.read === undefined) thread.ready = true
       else task?.resolve(received(answer.read))
       if (answer.heap > LARGE_HEAP) this.#discard(thread)
+      if (task) this.#options.largeTurn?.leave(task.raw.length)
       this.#next()
     })
     worker.on('error', (error) => this.#replace(thread, new ParserCrashedError(error)))
@@ -173,6 +178,7 @@ export class Lane<Limits, Sent, Read> {
   #replace(thread: Thread<Read>, reason: Error): void {
     if (!this.#discard(thread)) return
     thread.task?.reject(reason)
+    if (thread.task) this.#options.largeTurn?.leave(thread.task.raw.length)
     if (this.#closed) return
     if (thread.ready) {
       this.#startMissing()
@@ -184,10 +190,13 @@ export class Lane<Limits, Sent, Read> {
   }
 
   #next(): void {
+    if (this.#closed) return
+    const { largeTurn } = this.#options
     for (const thread of this.#threads) {
       if (!thread.ready || thread.task !== undefined) continue
-      const task = this.#queue.next()
+      const task = this.#queue.next(largeTurn?.mostBytes)
       if (task === undefined) break
+      largeTurn?.take(task.raw.length)
       clearTimeout(thread.timer)
       thread.task = task
       // An exact copy: cloning a view would copy its whole underlying buffer.

@@ -3,6 +3,7 @@ import type { ParseLimits } from '../limits/limits.ts'
 import type { ReadMail } from '../read/read-mail.ts'
 import { ParserOverdueError, ParserTimeoutError } from './errors.ts'
 import { Lane } from './lane.ts'
+import { LargeTurn } from './large-turn.ts'
 import { fromSent } from './sent-mail.ts'
 
 export interface ParserPoolOptions {
@@ -26,7 +27,7 @@ export interface ParserPoolOptions {
  * There are three lanes. First attempts share the ordinary threads and are short; a mail that exceeds its first attempt
  * is read again from the start in the slow lane, whose one thread no other mail needs. A mail with priority never waits
  * for ordinary threads: it has one of its own while they are busy. Threads of the other lanes start when they are
- * needed.
+ * needed. Of large mails, one at a time is read in all lanes together.
  */
 export interface ParserPool {
   /**
@@ -63,7 +64,8 @@ const PER_MEGABYTE_MS = 25
  */
 export function createParserPool(options: ParserPoolOptions): ParserPool {
   const { threads, memoryMb = 256, firstMs = 500, timeoutMs = 5_000, idleMs = 30_000 } = options
-  const common = { file: FILE, received: fromSent, memoryMb, idleMs, limits: withDefaults(options.limits) }
+  const largeTurn = new LargeTurn()
+  const common = { file: FILE, received: fromSent, memoryMb, largeTurn, idleMs, limits: withDefaults(options.limits) }
   const first = {
     ...common,
     deadlineMs: (bytes: number) => Math.min(timeoutMs, firstMs + Math.ceil((bytes / MEGABYTE) * PER_MEGABYTE_MS)),

@@ -26,12 +26,13 @@ export class SmallestFirstQueue<T extends Sized> {
     this.#waiting.push(item)
   }
 
-  /** Removes and returns the next item. */
-  next(): T | undefined {
-    const [oldest] = this.#waiting
+  /** Removes and returns the next item of those that are not larger than this. */
+  next(mostBytes = Number.POSITIVE_INFINITY): T | undefined {
+    const first = this.#waiting.findIndex(({ raw }) => raw.length <= mostBytes)
+    const oldest = this.#waiting[first]
     if (oldest === undefined) return undefined
     this.#oldestLast = !this.#oldestLast && performance.now() - oldest.since > this.#maxWaitMs
-    const at = this.#oldestLast ? 0 : this.#smallest()
+    const at = this.#oldestLast ? first : this.#smallest()
     return this.#waiting.splice(at, 1)[0]
   }
 

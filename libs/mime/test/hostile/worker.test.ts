@@ -9,6 +9,7 @@ import {
   readMail,
 } from '../../src/index.ts'
 import { affordableLength } from '../../src/limits/affordable.ts'
+import type { ParseLimits } from '../../src/limits/limits.ts'
 import { fromSent, toSent } from '../../src/worker/sent-mail.ts'
 import { SmallestFirstQueue } from '../../src/worker/smallest-first-queue.ts'
 import { fixture, mailOf } from '../fixture.ts'
@@ -119,6 +120,22 @@ describe('SmallestFirstQueue', () => {
     const queue = new SmallestFirstQueue<{ raw: { length: number }; since: number }>(0)
     for (const item of waiting(-1, 90, 80, 1, 2, 3)) queue.add(item)
     expect(Array.from({ length: 5 }, () => queue.next()?.raw.length)).toEqual([90, 1, 80, 2, 3])
+  })
+})
+
+describe('the reply of a text', () => {
+  it.each(['\n', '\r\n'])('is extracted up to a length and a number of lines, which end in %j', (end) => {
+    const raw = mailOf(
+      'Content-Type: text/plain',
+      '',
+      ['Fine.', '', 'On Mon, 5 Jan 2026 at 10:00, Ada <ada@b.test> wrote:', '> When?'].join(end),
+    )
+    const { text = '' } = readMail(raw)
+    const lines = text.split('\n').length
+    const extracted = (limits: Partial<ParseLimits>) => readMail(raw, limits).extractedText
+    expect(extracted({ extractedText: text.length, textLines: lines })).toBe('Fine.')
+    expect(extracted({ extractedText: text.length - 1 })).toBe(text.trim())
+    expect(extracted({ textLines: lines - 1 })).toBe(text.trim())
   })
 })
 

@@ -26,7 +26,7 @@ import { INBOUND_CHANNEL, type Parts } from './parts.ts'
  * Limit for the raw mails in memory together. A larger mail is read alone, because its texts may take ten times its
  * size.
  */
-const RAW_MAIL_BYTES = 16 * 1024 * 1024
+const RAW_MAIL_BYTES = 8 * 1024 * 1024
 
 /** The role `pipeline`: turns accepted mail into messages, consumes events, and deletes expired data. */
 export function openPipeline(kit: IngestKit, config: Config, parts: Parts): void {

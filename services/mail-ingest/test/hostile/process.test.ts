@@ -20,6 +20,9 @@ const STORED = sql<{ message_id: string; thread_id: string }, [inboxUid: string]
 )
 const WAITING = sql<{ count: number }>('select count(*)::int as count from inbound')
 
+/** Those of which one fills a thread with text in small pieces. */
+const HUNGRY = HOSTILE_MAILS.filter(({ what }) => ['endless empty lines', 'one endless line'].includes(what))
+
 let ingest: Ingest
 let fixture: Fixture
 let service: IngestProcess
@@ -42,6 +45,8 @@ async function send(address: string, raw: Buffer, localAddress = '127.0.0.66'): 
   return peer.codes[0] ?? 0
 }
 
+const everyMailIsProcessed = async () => (await fixture.db.query(WAITING))[0]?.count === 0
+
 describe('mail-ingest answers others within a second and stays below 512 MB', () => {
   it('while hostile mails arrive, each of which is stored once and read as it was sent', async () => {
     const inboxes = await Promise.all(HOSTILE.map(() => fixture.inbox()))
@@ -49,8 +54,7 @@ describe('mail-ingest answers others within a second and stays below 512 MB', ()
       for (const [index, { raw }] of HOSTILE.entries()) {
         expect(await send(inboxes[index]?.address ?? '', raw())).toBe(250)
       }
-      const isEmpty = async () => (await fixture.db.query(WAITING))[0]?.count === 0
-      await waitFor(isEmpty, { what: 'every mail to be processed', timeout: 90_000 })
+      await waitFor(everyMailIsProcessed, { what: 'every mail to be processed', timeout: 90_000 })
     })
     const problems: Record<string, string> = {}
     for (const [index, { what, raw }] of HOSTILE.entries()) {
@@ -69,6 +73,19 @@ describe('mail-ingest answers others within a second and stays below 512 MB', ()
     const shown = read.map((each) => [each.mail.what, shownOf(each, each.mail.shows)])
     expect(Object.fromEntries(shown)).toEqual(Object.fromEntries(ODD.map(({ what, shows }) => [what, shows])))
   })
+
+  it('while mails that need much memory arrive in eight inboxes at once', async () => {
+    const inboxes = await Promise.all(Array.from({ length: 8 }, () => fixture.inbox()))
+    await ingest.whileOthersAreAnswered(async () => {
+      for (const { raw } of HUNGRY) {
+        const mail = raw()
+        const codes = await Promise.all(inboxes.map(({ address }) => send(address, mail)))
+        expect(new Set(codes)).toEqual(new Set([250]))
+      }
+      await waitFor(everyMailIsProcessed, { what: 'every mail to be processed', timeout: 90_000 })
+    })
+    for (const { inbox_uid } of inboxes) expect(await fixture.db.query(STORED, inbox_uid)).toHaveLength(HUNGRY.length)
+  }, 180_000)
 
   it('while mails of 41 MB arrive, whatever size they claim', async () => {
     const inbox = await fixture.inbox()

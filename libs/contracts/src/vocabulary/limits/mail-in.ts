@@ -51,7 +51,9 @@ export const mailInLimits = {
     /** Longer bodies (characters) are kept whole as their own extraction, and searched by their beginning. */
     extractedText: 2 * MB,
     extractedHtml: 1 * MB,
-    /** The same of html with more tags, each of which costs a parser far more time and memory than its characters. */
+    /** The same of text with more lines, each of which costs a parser more time and memory than its characters. */
+    textLines: 100_000,
+    /** The same of html with more tags, which cost far more than lines. */
     htmlTags: 60_000,
   },
   /** Plain text of attachments (mail 16). */
