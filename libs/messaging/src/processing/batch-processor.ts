@@ -1,3 +1,4 @@
+import { isLockTimeout, isStatementTimeout } from '@restante/service/database'
 import { type RecordedEvent, readEnvelope } from '../kafka/envelope.ts'
 import type { ConsumedRecord } from '../kafka/record.ts'
 import { type PausablePartitions, RevokedError, tryWork } from './attempts.ts'
@@ -8,6 +9,14 @@ import type { Processor } from './processor.ts'
 import type { Report } from './report.ts'
 
 const BATCH_SIZE = 200
+
+/**
+ * A batch took too long, or a lock that one of its events needs is held. Not an infrastructure error, which would have the
+ * batch tried as a whole for ever.
+ */
+class BatchTimeoutError extends Error {
+  override readonly name = 'BatchTimeoutError'
+}
 
 /** Handles events in batches: all effects and all marks of a batch in one transaction. */
 export class BatchProcessor implements Processor {
@@ -43,11 +52,12 @@ export class BatchProcessor implements Processor {
     for (const record of records) await this.#together([record], partitions)
   }
 
-  /** @returns false when the batch as a whole fails permanently, so that the event which causes it must be found. */
+  /** @returns false when the batch as a whole fails or takes too long, so that each event must be tried by itself. */
   #together(records: readonly ConsumedRecord[], partitions: PausablePartitions): Promise<boolean> {
     const policy = { ...this.#options.policy, attempts: 1 }
     return this.#options.reporter.many(records, async () => {
-      const tried = await tryWork(policy, partitions, () => this.#perform(records))
+      const work = () => (records.length > 1 ? this.#performPromptly(records) : this.#perform(records))
+      const tried = await tryWork(policy, partitions, work)
       return tried.done ? { handled: tried.value, attempt: tried.attempt } : undefined
     })
   }
@@ -59,6 +69,15 @@ export class BatchProcessor implements Processor {
     const written = await deadLetters.write(record, tried.error, partitions.signal)
     if (written === undefined) throw new RevokedError('revoked')
     return { outcome: 'dead_letter', attempt: tried.attempt, error: tried.error }
+  }
+
+  async #performPromptly(records: readonly ConsumedRecord[]): Promise<number> {
+    try {
+      return await this.#perform(records)
+    } catch (error) {
+      if (isStatementTimeout(error) || isLockTimeout(error)) throw new BatchTimeoutError(String(error))
+      throw error
+    }
   }
 
   /** @returns how many of the events had not been processed before. */

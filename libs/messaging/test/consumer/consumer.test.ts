@@ -1,6 +1,6 @@
-import { sql } from '@restante/service/database'
+import { type Statement, sql, sqlUnprepared } from '@restante/service/database'
 import { UpstreamError } from '@restante/service/errors'
-import { Consumer, decodeEvent } from '../../src/index.ts'
+import { type BatchHandler, Consumer, decodeEvent } from '../../src/index.ts'
 import { encodeHeaders } from '../../src/kafka/envelope.ts'
 import { sweepMarks } from '../../src/processing/marks.ts'
 import { deliverTwiceAndSwapped } from '../../src/testing.ts'
@@ -242,6 +242,55 @@ describe('a consumer', () => {
       Array.from({ length: 60 }, (_, i) => i).filter((i) => i !== 13),
     )
     expect(Math.max(...sizes)).toBeGreaterThan(10)
+  })
+
+  describe('that takes too long as a batch', () => {
+    const EVENTS = 20
+    const everyNumber = Array.from({ length: EVENTS }, (_, i) => i)
+    const numbers = async () => (await fixture.effects()).map(({ number }) => number)
+
+    /** Starts a consumer that runs a statement for the numbers of each batch before it writes them down. */
+    async function startWith(timeouts: string, before: Statement<unknown, [numbers: readonly number[]]>) {
+      const sizes: number[] = []
+      const effectMany: BatchHandler['effectMany'] = async (tx, events) => {
+        const posted = events.map((event) => decodeEvent(letters, event)).filter(({ type }) => type === 'letter.posted')
+        sizes.push(posted.length)
+        await tx.query(sqlUnprepared(timeouts))
+        await tx.query(
+          before,
+          posted.map(({ payload }) => payload.number),
+        )
+        for (const { key, payload } of posted) await tx.query(ADD_EFFECT, key, payload.number, '')
+      }
+      const { kafka, db } = fixture
+      const batch = { effectMany }
+      await fixture.post(...everyNumber.map((number) => posted('one-box', number)))
+      await fixture.started(new Consumer({ kafka, db, service: 'webhooks-dispatcher', topic: letters, batch }))
+      return sizes
+    }
+
+    it('handles its events one by one', async () => {
+      const slow = sql<unknown, [numbers: readonly number[]]>('select pg_sleep(0.1) from unnest($1::int[]) as number')
+      const sizes = await startWith(`set local statement_timeout = '1s'`, slow)
+      await until(async () => (await numbers()).length === EVENTS)
+      expect(await numbers()).toEqual(everyNumber)
+      expect(Math.max(...sizes)).toBeGreaterThan(10)
+    })
+
+    it('lets none before the one wait whose lock is held', async () => {
+      await fixture.db.query(sqlUnprepared('create table held (number int primary key)'))
+      await fixture.db.query(sqlUnprepared('insert into held values (13)'))
+      const lock = sql<unknown, [numbers: readonly number[]]>(
+        'select from held where number = any($1::int[]) for update',
+      )
+      await fixture.db.transaction(async (tx) => {
+        await tx.query(lock, [13])
+        await startWith(`set local lock_timeout = '200ms'`, lock)
+        await until(async () => (await numbers()).length === 13)
+      })
+      await until(async () => (await numbers()).length === EVENTS)
+      expect(await numbers()).toEqual(everyNumber)
+    })
   })
 })
 

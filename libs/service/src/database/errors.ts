@@ -18,6 +18,15 @@ export function isStatementTimeout(error: unknown): boolean {
   return isStatementTimeout(error.cause)
 }
 
+const LOCK_NOT_AVAILABLE = '55P03'
+
+/** Whether a statement was cancelled because a lock that it waited for was held too long. */
+export function isLockTimeout(error: unknown): boolean {
+  if (!isError(error)) return false
+  if (codeOf(error) === LOCK_NOT_AVAILABLE || sqlStateOf(error) === LOCK_NOT_AVAILABLE) return true
+  return isLockTimeout(error.cause)
+}
+
 /** The unique index that refused a row, or undefined (PostgreSQL 23505, through `pg` or Prisma). */
 export function uniqueViolation(error: unknown): string | undefined {
   if (!isError(error)) return undefined

@@ -7,7 +7,7 @@ export {
   type TransactionOptions,
   type Tx,
 } from './database.ts'
-export { isSerializationFailure, isStatementTimeout, uniqueViolation } from './errors.ts'
+export { isLockTimeout, isSerializationFailure, isStatementTimeout, uniqueViolation } from './errors.ts'
 export { ExpirySweeper, type ExpirySweeperOptions, type Sweep, sweepAll, sweepOf } from './expiry-sweeper.ts'
 export { hashedUuid } from './hashed-uuid.ts'
 export { type MigrateOptions, migrate } from './migrations/migrate.ts'
