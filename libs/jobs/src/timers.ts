@@ -141,8 +141,8 @@ export class Timers<Kinds extends object> extends Schedule<Kinds> implements Com
   async stop(): Promise<void> {
     const queues = this.#queues
     if (!queues) return
-    await this.#poller?.stop()
     const direct = [...this.#works.values()].map((work) => work.direct?.drain())
+    await this.#poller?.stop()
     const drained = Promise.all([queues.drain(), ...direct])
     if (!(await endsWithin(drained, this.#options.drainMs ?? 10_000))) {
       this.#stopping.abort(new Error('The process is shutting down.'))
