@@ -2,10 +2,10 @@ import type { CountedEventType } from '@restante/contracts/vocabulary'
 import type { Queryable } from '@restante/service/database'
 import type { Grid, Span } from '../series/grid.ts'
 import { pointsByDay, probe, scan } from '../series/read.ts'
-import type { Scope } from '../series/series.ts'
+import { DAY_MS, type Scope } from '../series/series.ts'
 import { type PeriodSum, periodSumsOf } from '../series/sums.ts'
 import type { Range } from './range.ts'
-import { type Step, stepOf } from './steps.ts'
+import { type Bounds, rangeOfBounds, type Step, stepOf } from './steps.ts'
 import { timestamps } from './timestamp.ts'
 
 /** Events of one period, or one event, as an answer shows it: thousands that are made once need no second pass. */
@@ -31,20 +31,58 @@ type TypeStep = TypeSpan & Step
 const LEAP = { factor: 4, most: 16 } as const
 
 /**
+ * How much of a range is looked at first, in milliseconds, and in periods for each entry that is asked for: then nothing is read
+ * about the other days, unless types are too rare to have their entries there.
+ */
+const NEAR = { ms: 2 * DAY_MS, periods: 2 } as const
+
+/**
  * Counts events by type in periods of milliseconds, in the chosen order; periods without events are left out. What is asked for
  * is read, and not the whole range: one look at the days tells how far to read of each type, which is mostly enough.
  */
 export async function countByPeriod(
   on: Queryable,
-  { scope, types, range, limit, descending, period }: Question & { readonly period: number },
+  question: Question & { readonly period: number },
 ): Promise<Map<CountedEventType, Counted[]>> {
-  const grid = { ...range, period }
-  const timestamp = timestamps(period)
-  const days = await daysOf(on, scope, types, range)
+  const { types, range, limit, period } = question
   const found = new Map(types.map((type): [CountedEventType, Counted[]] => [type, []]))
-  const missing = (type: CountedEventType) => limit - (found.get(type)?.length ?? 0)
+  const timestamp = timestamps(period)
+  const progress = { found, grid: { ...range, period }, timestamp }
+  for (const part of partsOf(question)) await countIn(on, question, part, progress)
+  return new Map([...found].map(([type, entries]) => [type, entries.slice(0, limit)]))
+}
+
+/** The parts of a range, in the chosen order. */
+function partsOf({ range, period, limit, descending }: Question & { readonly period: number }): Bounds[] {
   const last = Math.ceil((range.to - range.from) / period)
-  let open = [...days.keys()].map((series): TypeSpan => ({ series, first: 0, last }))
+  const near = Math.max(Math.ceil(NEAR.ms / period), NEAR.periods * limit)
+  if (near > last / 2) return [{ first: 0, last }]
+  const cut = descending ? last - near : near
+  const parts = [
+    { first: 0, last: cut },
+    { first: cut, last },
+  ]
+  return descending ? parts.toReversed() : parts
+}
+
+interface Progress {
+  readonly found: ReadonlyMap<CountedEventType, Counted[]>
+  readonly grid: Grid
+  readonly timestamp: (at: number) => string
+}
+
+/** Adds what one part of the range has, for the types that have fewer entries yet than are asked for. */
+async function countIn(
+  on: Queryable,
+  { scope, limit, descending }: Question,
+  part: Bounds,
+  { found, grid, timestamp }: Progress,
+): Promise<void> {
+  const missing = (type: CountedEventType) => limit - (found.get(type)?.length ?? 0)
+  const wanted = [...found.keys()].filter((type) => missing(type) > 0)
+  if (wanted.length === 0) return
+  const days = await daysOf(on, scope, wanted, rangeOfBounds(grid, part))
+  let open = [...days.keys()].map((series): TypeSpan => ({ series, ...part }))
   for (let leap = 1; open.length > 0; leap = Math.min(leap * LEAP.factor, LEAP.most)) {
     const steps = open.map((left): TypeStep => {
       const periods = missing(left.series) * leap
@@ -53,7 +91,7 @@ export async function countByPeriod(
     })
     for (const [series, inOrder] of await look(on, scope, steps, grid)) {
       const entries = inOrder.map(({ index, sum }) => ({
-        timestamp: timestamp(range.from + index * period),
+        timestamp: timestamp(grid.from + index * grid.period),
         count: sum,
       }))
       found.get(series)?.push(...(descending ? entries.toReversed() : entries))
@@ -62,7 +100,6 @@ export async function countByPeriod(
       .map((left, index) => restOf(left, steps[index] ?? left, descending))
       .filter((left) => left.first < left.last && missing(left.series) > 0)
   }
-  return new Map([...found].map(([type, entries]) => [type, entries.slice(0, limit)]))
 }
 
 /** Lists events by type in the chosen order, one entry each: those of a millisecond are counted together, and told apart here. */

@@ -1,6 +1,7 @@
 import type { Grid } from '../series/grid.ts'
 import { DAY_MS, dayOf } from '../series/series.ts'
 import { RUN_POINTS } from '../series/settle.ts'
+import type { Range } from './range.ts'
 
 /** Bounds of a grid. */
 export interface Bounds {
@@ -48,9 +49,14 @@ export function stepOf(
   return { first: left.first, last: left.first + bounds, probed }
 }
 
+/** The time between two bounds, in milliseconds since 1970. */
+export function rangeOfBounds({ from, to, period }: Grid, { first, last }: Bounds): Range {
+  return { from: from + first * period, to: Math.min(from + last * period, to) }
+}
+
 /** The days between two bounds in the chosen order, and how many milliseconds of each are between them. */
-function daysOf({ from, to, period }: Grid, { first, last }: Bounds, descending: boolean) {
-  const [begin, end] = [from + first * period, Math.min(from + last * period, to)]
+function daysOf(grid: Grid, bounds: Bounds, descending: boolean) {
+  const { from: begin, to: end } = rangeOfBounds(grid, bounds)
   const firstDay = dayOf(begin)
   const days = Array.from({ length: dayOf(end - 1) - firstDay + 1 }, (_, index) => {
     const day = firstDay + index

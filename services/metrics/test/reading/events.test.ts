@@ -65,6 +65,33 @@ describe('events by period', () => {
       expect(new Set(apart)).toEqual(new Set([0]))
     }
   })
+
+  it('has entries from near the beginning of its order and from the rest of 90 days, each once', async () => {
+    const sparse = inboxScope()
+    const start = Date.now() - 90 * DAY + HOUR
+    const time = (days: number) => new Date(start + days * DAY)
+    // Two days are looked at first: their end is a time of an event, too.
+    const days = [0, 1.5, 2, 2.5, 40, 86.9, 87.5, 88, 89]
+    await metrics.count(
+      ...days.map((day) => mail(sparse, 'message.sent', time(day))),
+      mail(sparse, 'message.bounced', time(45)),
+    )
+    const timesOf = async (type: CountedEventType, more: Record<string, string>) => {
+      const common = { event_types: '["message.sent","message.bounced"]', start: time(0).toISOString() }
+      return (await events(sparse, { ...common, ...more }))[type]?.map(({ timestamp }) => timestamp)
+    }
+    const shown = days.map((day) => time(day).toISOString())
+    for (const period of [{}, { period: '1' }] as const) {
+      for (const limit of [1, 2, 3, 4, 9, 1_000]) {
+        const some = { ...period, limit: String(limit) }
+        expect(await timesOf('message.sent', some)).toEqual(shown.slice(0, limit))
+        expect(await timesOf('message.sent', { ...some, descending: 'true' })).toEqual(
+          shown.toReversed().slice(0, limit),
+        )
+        expect(await timesOf('message.bounced', some)).toEqual([time(45).toISOString()])
+      }
+    }
+  })
 })
 
 describe('events without a period', () => {
