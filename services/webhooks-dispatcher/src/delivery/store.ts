@@ -4,7 +4,8 @@ import type { FailureClock } from './rules/failure-clock.ts'
 import type { Subscriber } from './rules/matching.ts'
 
 const SELECT_SUBSCRIBERS = sql<Subscriber & { id: string }, [organizations: readonly string[]]>(
-  `select id, organization_id, is_filtered, event_types, pod_ids, inbox_uids, visible_labels, active_since
+  `select id, organization_id, is_filtered, event_types, pod_ids, inbox_uids, visible_labels, active_since, matching_since,
+          earlier_rules
    from webhooks where organization_id = any($1::uuid[]) and enabled`,
 )
 

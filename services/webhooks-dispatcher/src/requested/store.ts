@@ -41,11 +41,10 @@ export async function logDueNow(tx: Tx, deliveryId: string): Promise<void> {
 export interface RequestedWebhook extends Subscriber {
   readonly id: string
   readonly enabled: boolean
-  readonly matching_since: Date
 }
 
 const WEBHOOK = `select id, organization_id, enabled, is_filtered, event_types, pod_ids, inbox_uids, visible_labels,
-  active_since, matching_since from webhooks where id = $1`
+  active_since, matching_since, earlier_rules from webhooks where id = $1`
 const SELECT_WEBHOOK = sql<RequestedWebhook, [id: string]>(WEBHOOK)
 const LOCK_WEBHOOK = sql<RequestedWebhook, [id: string]>(`${WEBHOOK} for update`)
 

@@ -162,6 +162,14 @@ export interface WebhookChange {
   readonly visibleLabels: readonly string[] | undefined
 }
 
+const IS_CHANGED =
+  '(event_types, pod_ids, inbox_uids, visible_labels) is distinct from ($2, $3, $4, coalesce($7, visible_labels))'
+/** Changes that are remembered, for the events before them that are still to come. */
+const EARLIER = 10
+const WITH_PRESENT_RULES = `jsonb_path_query_array(
+  jsonb_build_array(jsonb_build_object('until', now(), 'event_types', event_types, 'pod_ids', pod_ids,
+    'inbox_uids', inbox_uids, 'visible_labels', visible_labels)) || earlier_rules, '$[0 to ${EARLIER - 1}]')`
+
 // A webhook that is enabled again gets only events from now on, and one that changes in nothing keeps its time.
 const UPDATE_ONE = sql<
   WebhookRow,
@@ -178,8 +186,8 @@ const UPDATE_ONE = sql<
   `update webhooks set event_types = $2, pod_ids = $3, inbox_uids = $4, inbox_ids = $5, enabled = $6,
      visible_labels = coalesce($7, visible_labels),
      active_since = case when $6 and not enabled then now() else active_since end,
-     matching_since = case when (event_types, pod_ids, inbox_uids, visible_labels) is distinct from ($2, $3, $4, coalesce($7, visible_labels))
-       then now() else matching_since end,
+     matching_since = case when ${IS_CHANGED} then now() else matching_since end,
+     earlier_rules = case when ${IS_CHANGED} then ${WITH_PRESENT_RULES} else earlier_rules end,
      updated_at = case when (event_types, pod_ids, inbox_uids, enabled) is distinct from ($2, $3, $4, $6) then now() else updated_at end
    where id = $1 returning ${COLUMNS}`,
 )

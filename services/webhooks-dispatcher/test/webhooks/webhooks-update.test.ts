@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Caller } from '@restante/contracts/access'
+import { topics } from '@restante/contracts/events'
 import type { Webhook } from '@restante/contracts/resources'
 import { LIMITS } from '@restante/contracts/vocabulary'
 import { sql } from '@restante/service/database'
+import { inboxScope, receivedEvent, waitFor } from '@restante/testkit'
 import { startDispatcher, type TestDispatcher } from '../dispatcher.ts'
 import { makeTenant, type Tenant } from '../tenant.ts'
 
@@ -31,6 +33,30 @@ async function changed(caller: Caller, id: string, body: unknown): Promise<Recor
   if (answer.status !== 200) throw new Error(JSON.stringify(answer.body))
   return answer.body
 }
+
+describe('webhooks.update: events that are handled after it', () => {
+  const SINCE_LONG = sql<never, [id: string]>(
+    `update webhooks set active_since = now() - interval '1 day', matching_since = now() - interval '1 day' where id = $1`,
+  )
+  const TOLD = sql<{ event_id: string }, [id: string]>('select event_id from deliveries where webhook_id = $1')
+
+  it('are those of the rules that it had when they were committed, whatever was changed since', async () => {
+    const { organization_id: organizationId } = all
+    const scope = inboxScope({ organizationId })
+    const { webhook_id: id } = await make(all, { event_types: ['message.received'] })
+    await dispatcher.db.query(SINCE_LONG, id)
+    for (const type of ['message.received.spam', 'message.sent']) await changed(all, id, { event_types: [type] })
+    const time = new Date(Date.now() - 60_000)
+    const before = { ...receivedEvent(scope), time }
+    const spam = { ...receivedEvent(scope, { labels: ['spam'] }), time }
+    await changed(all, id, { event_types: ['message.received.spam', 'message.sent'] })
+    const last = receivedEvent(scope, { labels: ['spam'] })
+    await dispatcher.events.publish(topics['mail.messages'], before, spam, last)
+    const told = async () => new Set((await dispatcher.db.query(TOLD, id)).map(({ event_id }) => event_id))
+    await waitFor(async () => (await told()).has(last.id), { what: 'the last event' })
+    expect(await told()).toEqual(new Set([before.id, last.id]))
+  })
+})
 
 describe('webhooks.update: event types and state', () => {
   it('replaces the types, each once, and leaves them alone when there are none', async () => {

@@ -13,6 +13,8 @@ const everything: Subscriber = {
   inbox_uids: [],
   visible_labels: ['spam', 'blocked', 'unauthenticated', 'trash'],
   active_since: new Date(now.getTime() - 60_000),
+  matching_since: new Date(now.getTime() - 60_000),
+  earlier_rules: [],
 }
 const received: RoutedEvent = {
   type: 'message.received',
@@ -64,5 +66,31 @@ describe('matches', () => {
 
   it('excludes events from before the webhook was active', () => {
     expect(matches({ ...everything, active_since: new Date(now.getTime() + 60_000) }, received)).toBe(false)
+  })
+
+  it('takes the rules of the time of the event: those before the first change after it', () => {
+    const at = (secondsAgo: number) => new Date(now.getTime() - secondsAgo * 1_000)
+    const rules = (...event_types: string[]) => ({ ...everything, event_types })
+    const until = (secondsAgo: number, ...event_types: string[]) => ({
+      ...rules(...event_types),
+      until: at(secondsAgo).toISOString(),
+    })
+    const webhook = {
+      ...rules('message.sent'),
+      active_since: at(60),
+      matching_since: at(10),
+      earlier_rules: [until(10, 'message.received'), until(20, 'message.sent'), until(30, 'message.received')],
+    }
+    const isMatched = (type: string, secondsAgo: number) =>
+      matches(webhook, { ...received, type, time: at(secondsAgo) })
+    for (const [secondsAgo, type, other] of [
+      [5, 'message.sent', 'message.received'],
+      [15, 'message.received', 'message.sent'],
+      [25, 'message.sent', 'message.received'],
+      [40, 'message.received', 'message.sent'],
+    ] as const) {
+      expect([secondsAgo, isMatched(type, secondsAgo), isMatched(other, secondsAgo)]).toEqual([secondsAgo, true, false])
+    }
+    expect(matches({ ...webhook, earlier_rules: [] }, { ...received, type: 'message.sent', time: at(40) })).toBe(true)
   })
 })
