@@ -15,6 +15,9 @@ const framesTotal = new Counter({
 
 const FLOOD_GRACE_MS = 2_000
 
+/** Frames of a client that wait for their answers; those after them are not read yet. */
+const WAITING_FRAMES = LIMITS.stream.framesPerSecond
+
 /** Bytes that a replay lets wait in the outgoing queue before it waits for its reader. */
 const PACE_BYTES = 256 * 1024
 /** Live events that are kept until the end of a replay; beyond these they are read from the log. */
@@ -51,6 +54,7 @@ export class Connection {
   /** Frames are answered in the order of their arrival. */
   #answering: Promise<void> = Promise.resolve()
   #waitingFrames = 0
+  #unreadSince: number | undefined
   #waitingEvents = 0
   /** Frames that may arrive now, and the time of that count; it is refilled at the allowed rate. */
   #allowance: { frames: number; at: number } = { frames: LIMITS.stream.framesPerSecond, at: Date.now() }
@@ -143,8 +147,9 @@ export class Connection {
     return reachOf(this.caller, this.subscriptions.scopes)
   }
 
-  /** Sends a ping, and ends a connection that has not answered for two rounds. */
+  /** Sends a ping, and ends a connection that has not answered for two rounds. Of one that is not read no answer is known. */
   ping(): void {
+    if (this.#unreadSince !== undefined) return
     if (this.#unansweredPings >= LIMITS.stream.unansweredPings) {
       this.#socket.terminate()
       return
@@ -157,6 +162,8 @@ export class Connection {
   close(code: number, reason: string): void {
     if (!this.#closing) closesTotal.inc({ code })
     this.#closing = true
+    // Its answer must be read.
+    this.#readOn()
     this.#socket.close(code, reason)
   }
 
@@ -181,23 +188,38 @@ export class Connection {
     if (this.#closing) return
     const { framesPerSecond } = LIMITS.stream
     const now = Date.now()
-    const refilled = this.#allowance.frames + ((now - this.#allowance.at) / 1000) * framesPerSecond
-    this.#allowance = { frames: Math.min(refilled, framesPerSecond) - frames, at: now }
+    const left = this.#allowance.frames
+    const refilled = left + ((now - this.#allowance.at) / 1000) * framesPerSecond
+    // After a time in which nothing was read, more may be left than a second's frames.
+    this.#allowance = { frames: Math.min(refilled, Math.max(framesPerSecond, left)) - frames, at: now }
     if (this.#allowance.frames < 0) this.#endFlood()
   }
 
   #receive(text: string): void {
     if (this.#closing) return
-    if (this.#waitingFrames >= LIMITS.stream.framesPerSecond) {
-      this.#endFlood()
-      return
-    }
     this.#waitingFrames++
+    // A replay may take minutes: frames that the client may send meanwhile wait where they are.
+    if (this.#waitingFrames >= WAITING_FRAMES) this.#stopReading()
     this.#answering = this.#answering
       .then(() => this.#options.answer(this, text))
       .finally(() => {
         this.#waitingFrames--
+        if (this.#waitingFrames < WAITING_FRAMES) this.#readOn()
       })
+  }
+
+  #stopReading(): void {
+    this.#unreadSince ??= Date.now()
+    this.#socket.pause()
+  }
+
+  /** What has arrived since reading stopped comes at once, and was sent in that time. */
+  #readOn(): void {
+    if (this.#unreadSince === undefined) return
+    const seconds = (Date.now() - this.#unreadSince) / 1_000
+    this.#allowance.frames += seconds * LIMITS.stream.framesPerSecond
+    this.#unreadSince = undefined
+    this.#socket.resume()
   }
 
   /** Closes, and discards further frames for as long as the client may take to see the close, and no longer. */

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
 import { LIMITS } from '@restante/contracts/vocabulary'
 import { sql } from '@restante/service/database'
 import { callerHeaders, GATEWAY_KEYS, receivedEvent, waitFor } from '@restante/testkit'
@@ -83,6 +84,21 @@ describe('a replay to a reader that does not read', () => {
     expect(new Set(reader.ids).size).toBe(reader.ids.length)
     reader.socket.terminate()
     await other.close()
+  })
+
+  it('lets frames wait that come meanwhile, however many, and answers them in the end', async () => {
+    const reader = await resuming(await fanout.key(tenant), missed.cursor)
+    // Within the allowed rate.
+    const [bursts, frames] = [4, 30]
+    for (let burst = 0; burst < bursts; burst++) {
+      for (let frame = 0; frame < frames; frame++) reader.socket.send('{"type":"subscribe"}')
+      await pause(1_000)
+    }
+    reader.socket.resume()
+    const answered = () => reader.types.filter((type) => type === 'subscribed').length
+    await waitFor(() => answered() === 1 + bursts * frames, { what: 'every answer', timeout: 60_000 })
+    expect(reader.types.lastIndexOf('event')).toBeLessThan(reader.types.indexOf('resumed'))
+    reader.socket.terminate()
   })
 
   it('ends with its key, and keeps a page in memory until then', async () => {
