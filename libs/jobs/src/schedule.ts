@@ -86,10 +86,18 @@ export class Schedule<Kinds extends object> {
     return (await on.query(DELETE_TIMERS, kind, keys)).length
   }
 
-  /** Makes timers of a kind due now that wait for a later time. Their attempts so far stay counted. */
-  async advance(on: Queryable, kind: keyof Kinds & string, keys: readonly string[]): Promise<void> {
+  /**
+   * Makes timers of a kind due now that wait for a later time. Their attempts so far stay counted.
+   * @param dueTimes when each was to be due; one that has another time by now keeps it. Default: whenever they are due.
+   */
+  async advance(
+    on: Queryable,
+    kind: keyof Kinds & string,
+    keys: readonly string[],
+    dueTimes?: readonly Date[],
+  ): Promise<void> {
     if (keys.length === 0) return
-    await on.query(ADVANCE_TIMERS, kind, keys)
+    await on.query(ADVANCE_TIMERS, kind, keys, dueTimes?.map((at) => at.toISOString()) ?? null)
     this.onDue()
   }
 

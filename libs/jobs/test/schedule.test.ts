@@ -47,6 +47,20 @@ describe('a timer', () => {
     await until(async () => (await stack.rows()).length === 1)
   })
 
+  it('is not made due earlier where it waits for another time than the one that is named', async () => {
+    const timers = stack.timers()
+    timers.work('note', once, async ({ timer, run }) => void (await run((tx) => effect(tx, timer.key))))
+    const [soon, late] = [ahead(3_600_000), ahead(7_200_000)]
+    await at(stack.db, timers, 'late', late)
+    await at(stack.db, timers, 'soon', soon)
+    await timers.start()
+    await timers.advance(stack.db, 'note', ['late', 'soon'], [soon, soon])
+    await until(async () => (await stack.effects()).length === 1)
+    await timers.advance(stack.db, 'note', ['late'], [soon])
+    expect((await stack.effects()).map(({ key }) => key)).toEqual(['soon'])
+    expect(await stack.rows()).toMatchObject([{ key: 'late', attempt: 0, lease: null }])
+  })
+
   it('passes its payload, key and attempt to the handler, and not before it is due', async () => {
     const timers = stack.timers()
     const dueAt = ahead(300)

@@ -61,11 +61,15 @@ export const DELETE_IDLE_TIMERS = sql<{ id: string }, [kind: string, keys: reado
   where id in (select id from timers where kind = $1 and key = any($2::text[]) for update skip locked)
   returning id`)
 
+type Advancing = [kind: string, keys: readonly string[], dueTimes: readonly string[] | null]
+
 /** Makes timers due that wait for their time, without those that are locked or leased: these are about to run. */
-export const ADVANCE_TIMERS = sql<never, [kind: string, keys: readonly string[]]>(`
+export const ADVANCE_TIMERS = sql<never, Advancing>(`
   update timers set due_at = now()
   where id = any(array(
-    select id from timers where kind = $1 and key = any($2::text[]) and lease_id is null and due_at > now()
+    select id from timers
+     where kind = $1 and key = any($2::text[]) and lease_id is null and due_at > now()
+       and ($3::timestamptz[] is null or due_at = ($3::timestamptz[])[array_position($2::text[], key)])
     for update skip locked))`)
 
 type Leasing = [kinds: string[], room: number[], shares: number[], leaseMs: number, takeOver: boolean]

@@ -7,10 +7,10 @@ import type { SecretBox } from '@restante/service/secrets'
 import { inSpan, type Logger, type WorkSpan } from '@restante/service/telemetry'
 import { type LogEntry, type LoggedAttempt, type LoggedState, logAttempts, logGone } from '../log/store.ts'
 import type { Warnings } from '../warnings/warnings.ts'
-import { InFlight } from './in-flight.ts'
+import { InFlight, type Postponed } from './in-flight.ts'
 import { isKept, type MailboxOptions } from './mailbox.ts'
 import { signRequest } from './request.ts'
-import { failureOf } from './rules/failure.ts'
+import { type Failure, failureOf } from './rules/failure.ts'
 import { afterFailure } from './rules/failure-clock.ts'
 import { nextAttempt } from './rules/schedule.ts'
 import { openHeaders, openSecret } from './secrets.ts'
@@ -36,17 +36,25 @@ export interface DelivererOptions extends MailboxOptions {
   readonly box: SecretBox
   readonly log: Logger
   readonly warnings: Warnings
-  /** Makes postponed deliveries due now. */
-  readonly advance: (deliveryIds: readonly string[]) => Promise<void>
+  /** Requests at once of the queue, and as many more of first attempts. */
+  readonly concurrency: number
+  /** Makes deliveries due now that wait for the times that they were given. */
+  readonly advance: (postponed: readonly Postponed[]) => Promise<void>
 }
 
-/** Outcome of one request; `error` is the kind of failure, never a response's content. */
+/** Outcome of one request. */
 type Outcome =
   | { readonly delivered: true; readonly status: number }
-  | { readonly delivered: false; readonly status?: number; readonly error: string }
+  | ({ readonly delivered: false; readonly status?: number } & Failure)
 
 /** A request takes at most the delivery timeout; the rest is for an outage of the database, in which its answer is kept. */
 export const ATTEMPT_MS = 120_000
+
+/**
+ * Requests at once of one organization, as a share of the concurrency: fewer than the workers for first attempts, and than those
+ * of the queue, so that its slow webhooks occupy neither, however many it has.
+ */
+const SHARE_OF_ORGANIZATION = 0.75
 
 /** Deliveries that one statement reads, with their documents. */
 const READ_TOGETHER = 20
@@ -55,7 +63,8 @@ const READS_AT_ONCE = 2
 /** Makes the attempts of deliveries: at least once each, with the same id and bytes every time. */
 export class Deliverer {
   readonly #deps: DelivererOptions
-  readonly #inFlight = new InFlight(LIMITS.webhook.inFlight)
+  readonly #ofWebhooks = new InFlight(LIMITS.webhook.inFlight)
+  readonly #ofOrganizations: InFlight
   /** Failures of one webhook are concluded one after the other: this way they hold one connection instead of all. */
   readonly #failures = new KeyedMutex({ timeoutMs: ATTEMPT_MS })
   readonly #pending: Batcher<string, PendingDelivery | undefined>
@@ -63,6 +72,8 @@ export class Deliverer {
 
   constructor(deps: DelivererOptions) {
     this.#deps = deps
+    const most = Math.floor(deps.concurrency * SHARE_OF_ORGANIZATION)
+    this.#ofOrganizations = new InFlight(Math.max(LIMITS.webhook.inFlight, most))
     this.#pending = new Batcher({
       maxItems: READ_TOGETHER,
       concurrency: READS_AT_ONCE,
@@ -82,11 +93,11 @@ export class Deliverer {
   readonly attempt = async (attempt: Attempt): Promise<void> => {
     const delivery = await this.#find(attempt)
     if (!delivery) return
-    if (!(await this.#inFlight.enterSoon(delivery.webhook_id, delivery.id))) {
-      await attempt.defer(this.#inFlight.postpone(delivery.webhook_id, delivery.id, Date.now()))
+    const leave = await this.#enter(delivery)
+    if (leave instanceof Date) {
+      await attempt.defer(leave)
       return
     }
-    const leave = this.#slotOf(delivery.webhook_id)
     try {
       await inSpan('deliver webhook', attempt.timer.payload.traceparent, (span) =>
         this.#makeOfKept(attempt, delivery, leave, span),
@@ -136,22 +147,29 @@ export class Deliverer {
     if (decision === 'disabled') await dropOfDisabled(this.#deps.db, delivery.webhook_id)
   }
 
-  /** @returns what leaves the slot that was entered; twice has one effect. */
-  #slotOf(webhookId: string): () => void {
+  /** @returns what leaves the slots that were entered, where twice has one effect; or when there may be free ones. */
+  async #enter({ id, webhook_id, organization_id }: PendingDelivery): Promise<(() => void) | Date> {
+    if (!(await this.#ofWebhooks.enterSoon(webhook_id, id)))
+      return this.#ofWebhooks.postpone(webhook_id, id, Date.now())
+    if (!(await this.#ofOrganizations.enterSoon(organization_id, id))) {
+      this.#ofWebhooks.giveBack(webhook_id)
+      return this.#ofOrganizations.postpone(organization_id, id, Date.now())
+    }
     const entered = performance.now()
     let isHeld = true
     return () => {
-      if (isHeld) this.#leave(webhookId, performance.now() - entered)
+      if (!isHeld) return
       isHeld = false
+      const ms = performance.now() - entered
+      this.#advance([...this.#ofWebhooks.leave(webhook_id, ms), ...this.#ofOrganizations.leave(organization_id, ms)])
     }
   }
 
   /** Postponed deliveries come at their own time where they cannot be advanced. */
-  #leave(webhookId: string, ms: number): void {
-    const ids = this.#inFlight.leave(webhookId, ms)
-    if (ids.length === 0) return
+  #advance(postponed: readonly Postponed[]): void {
+    if (postponed.length === 0) return
     const { advance, log } = this.#deps
-    advance(ids).catch((error: unknown) => log.debug({ err: error }, 'postponed deliveries were not advanced'))
+    advance(postponed).catch((error: unknown) => log.debug({ err: error }, 'postponed deliveries were not advanced'))
   }
 
   async #send(delivery: PendingDelivery, signal: AbortSignal): Promise<Outcome> {
@@ -171,7 +189,7 @@ export class Deliverer {
       })
       return status >= 200 && status < 300 ? { delivered: true, status } : { delivered: false, status, error: 'status' }
     } catch (error) {
-      return { delivered: false, error: failureOf(error, delivery.created_at) }
+      return { delivered: false, ...failureOf(error, delivery.created_at) }
     }
   }
 
@@ -182,14 +200,20 @@ export class Deliverer {
     made: LoggedAttempt,
   ): Promise<Decision> {
     if (!outcome.delivered) {
-      const conclude = () => attempt.run((tx) => this.#concludeFailed(tx, attempt, delivery, made))
+      const { isLast = false } = outcome
+      const conclude = () => attempt.run((tx) => this.#concludeFailed(tx, attempt, delivery, { made, isLast }))
       return this.#failures.run(delivery.webhook_id, conclude)
     }
     await attempt.share(this.#delivered, { delivery, attempt: made, state: 'delivered', nextAttemptAt: undefined })
     return 'delivered'
   }
 
-  async #concludeFailed(tx: Tx, attempt: Attempt, delivery: PendingDelivery, made: LoggedAttempt): Promise<Decision> {
+  async #concludeFailed(
+    tx: Tx,
+    attempt: Attempt,
+    delivery: PendingDelivery,
+    { made, isLast }: { readonly made: LoggedAttempt; readonly isLast: boolean },
+  ): Promise<Decision> {
     const now = new Date()
     const clock = await lockFailureClock(tx, delivery.webhook_id)
     if (!clock) return 'dropped'
@@ -210,7 +234,7 @@ export class Deliverer {
       return 'disabled'
     }
     await saveFailureClock(tx, delivery.webhook_id, next)
-    const retryAt = nextAttempt(failures, now, Math.random())
+    const retryAt = isLast ? undefined : nextAttempt(failures, now, Math.random())
     await log(retryAt ? 'retrying' : 'failed', retryAt)
     if (!retryAt) {
       await endDeliveries(tx, [delivery])

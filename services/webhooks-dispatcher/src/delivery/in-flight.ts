@@ -16,18 +16,26 @@ const MOST_WAITING = 3
 const CALLED_PER_SLOT = 2
 /** Postponed deliveries that are remembered for each receiver; others come at the time that they were given. */
 const MOST_REMEMBERED = 1_000
+/** Then a delivery that was called for has come, or another process has taken it. */
+const CALLED_MS = 5_000
 
 /** A delivery that waits for a slot. */
 interface Waiting {
   readonly admit: () => void
 }
 
+/** A delivery that found no slot, and the time it was given. */
+export interface Postponed {
+  readonly id: string
+  readonly dueAt: Date
+}
+
 interface Receiver {
   count: number
   readonly waiting: Waiting[]
-  /** Deliveries that were postponed, the earliest first, and those among them that were called for since. */
-  readonly postponed: Set<string>
-  readonly called: Set<string>
+  /** Deliveries that were postponed, the earliest first, and those among them that were called for since, with the time. */
+  readonly postponed: Map<string, Date>
+  readonly called: Map<string, number>
   /** Of the request that ended last. */
   durationMs: number
   /** The latest retry time that was assigned. */
@@ -54,8 +62,8 @@ export class InFlight {
       this.#receivers.set(key, {
         count: 1,
         waiting: [],
-        postponed: new Set(),
-        called: new Set(),
+        postponed: new Map(),
+        called: new Map(),
         durationMs: UNKNOWN_DURATION_MS,
         retryAtMs: 0,
       })
@@ -100,24 +108,35 @@ export class InFlight {
    * @param durationMs how long the slot was held.
    * @returns postponed deliveries for which there is room now, so that they should come at once.
    */
-  leave(key: string, durationMs: number): string[] {
+  leave(key: string, durationMs: number, now = Date.now()): Postponed[] {
     const receiver = this.#receivers.get(key)
     if (!receiver) return []
     receiver.durationMs = durationMs
-    const next = receiver.waiting.shift()
-    if (next) next.admit()
-    else receiver.count--
-    const called = [...receiver.postponed].slice(0, this.#room(receiver))
-    for (const id of called) {
+    this.#free(key, receiver)
+    const called = [...receiver.postponed].slice(0, this.#room(receiver, now)).map(([id, dueAt]) => ({ id, dueAt }))
+    for (const { id } of called) {
       receiver.postponed.delete(id)
-      receiver.called.add(id)
+      receiver.called.set(id, now)
     }
-    if (receiver.count === 0) this.#receivers.delete(key)
     return called
   }
 
+  /** Gives a slot back that was not used: it says nothing about the receiver. */
+  giveBack(key: string): void {
+    const receiver = this.#receivers.get(key)
+    if (receiver) this.#free(key, receiver)
+  }
+
+  #free(key: string, receiver: Receiver): void {
+    const next = receiver.waiting.shift()
+    if (next) next.admit()
+    else receiver.count--
+    if (receiver.count === 0) this.#receivers.delete(key)
+  }
+
   /** For how many postponed deliveries there is room: in slots, and waiting where that is worth it. */
-  #room({ count, waiting, called, durationMs }: Receiver): number {
+  #room({ count, waiting, called, durationMs }: Receiver, now: number): number {
+    for (const [id, since] of called) if (now - since > CALLED_MS) called.delete(id)
     const mayWait = durationMs / this.#maxPerKey <= SHORTEST_WAIT_MS
     const places = mayWait ? this.#maxPerKey * CALLED_PER_SLOT - waiting.length : 0
     return Math.max(0, this.#maxPerKey - count + places - called.size)
@@ -127,13 +146,18 @@ export class InFlight {
   postpone(key: string, id: string, now: number): Date {
     const receiver = this.#receivers.get(key)
     if (!receiver) return new Date(now + SHORTEST_WAIT_MS)
-    if (receiver.postponed.size < MOST_REMEMBERED) receiver.postponed.add(id)
+    const dueAt = new Date(this.#retryTime(receiver, now))
+    if (receiver.postponed.size < MOST_REMEMBERED) receiver.postponed.set(id, dueAt)
+    return dueAt
+  }
+
+  #retryTime(receiver: Receiver, now: number): number {
     const retryAtMs = Math.max(
       receiver.retryAtMs + receiver.durationMs / (RETRIES_PER_SLOT * this.#maxPerKey),
       now + SHORTEST_WAIT_MS,
     )
     receiver.retryAtMs = Math.min(retryAtMs, now + LONGEST_WAIT_MS)
     // Deliveries beyond the longest wait are spread, so that they are not all retried at once.
-    return new Date(retryAtMs > receiver.retryAtMs ? now + LONGEST_WAIT_MS * (0.5 + Math.random() / 2) : retryAtMs)
+    return retryAtMs > receiver.retryAtMs ? now + LONGEST_WAIT_MS * (0.5 + Math.random() / 2) : retryAtMs
   }
 }

@@ -15,14 +15,19 @@ const DRAIN_MS = LIMITS.webhook.timeout + 1_000
 
 export interface DeliveryTimersOptions extends Omit<DelivererOptions, 'advance' | 'warnings'> {
   readonly redis: TimersOptions['redis']
-  /** Requests of this process at once. */
-  readonly concurrency: number
 }
 
 /** The timers of deliveries, with the worker that makes their attempts. */
 export function deliveryTimers({ redis, concurrency, ...deps }: DeliveryTimersOptions): Timers<TimerKinds> {
   const { db, log } = deps
   const timers = new Timers<TimerKinds>({ db, redis, log, drainMs: DRAIN_MS })
+  const advance: DelivererOptions['advance'] = (postponed) =>
+    timers.advance(
+      db,
+      'webhook-delivery',
+      postponed.map(({ id }) => id),
+      postponed.map(({ dueAt }) => dueAt),
+    )
   const warnings = new Warnings({ db, log, gateway: deps.gateway, schedule: timers })
   timers.work('webhook-warning', warnings.work, warnings.mail)
   timers.work(
@@ -36,7 +41,7 @@ export function deliveryTimers({ redis, concurrency, ...deps }: DeliveryTimersOp
         return new Date(Date.now() + jitteredBackoff(attempt, waits))
       },
     },
-    new Deliverer({ ...deps, warnings, advance: (ids) => timers.advance(db, 'webhook-delivery', ids) }).attempt,
+    new Deliverer({ ...deps, warnings, concurrency, advance }).attempt,
   )
   return timers
 }

@@ -41,6 +41,9 @@ const countDeliveries = sql<{ count: number }, [webhookId: string]>(
   'select count(*)::int as count from deliveries where webhook_id = $1',
 )
 
+/** Three quarters of DELIVERY_CONCURRENCY. */
+const MOST_OF_ORGANIZATION = 37
+
 const lockClock = sql<unknown, [webhookId: string]>('select 1 from webhooks where id = $1 for no key update')
 
 function nothingRemains(): Promise<unknown> {
@@ -68,6 +71,22 @@ describe('a receiver that does not answer', () => {
     await waitFor(() => quick.requests.length === 65, { what: 'the later events' })
     expect(slow.requests).toHaveLength(LIMITS.webhook.inFlight)
     expect((await dispatcher.db.query(countDeliveries, slowId))[0]?.count).toBe(65)
+  })
+})
+
+describe('an organization with many webhooks of a receiver that does not answer', () => {
+  it('delays none of another organization', async () => {
+    const [slow, quick] = [await receive(), await receive()]
+    slow.always('silence')
+    const [caller, other] = [callerOf(), callerOf()]
+    for (let webhook = 0; webhook < 12; webhook++) await subscribe(caller, slow)
+    await subscribe(other, quick)
+    await publish(scopeOf(caller), 12)
+    // More than the organization may have, and than there are workers of either kind, would be 120.
+    await waitFor(() => slow.requests.length >= MOST_OF_ORGANIZATION, { what: 'as many requests as it may have' })
+    await publish(scopeOf(other), 30)
+    await waitFor(() => quick.requests.length === 30, { what: 'the events of the other organization' })
+    expect(slow.requests).toHaveLength(MOST_OF_ORGANIZATION)
   })
 })
 

@@ -28,6 +28,13 @@ const stateOf = sql<{ attempts: number; failing: boolean; logged: number }, [web
    from deliveries d join webhooks w on w.id = d.webhook_id where w.id = $1`,
 )
 
+const age = sql<never, [webhookId: string]>(
+  `update deliveries set created_at = created_at - interval '31 hours' where webhook_id = $1`,
+)
+const logOf = sql<{ state: string; attempts: number; next_attempt_at: Date | null }, [webhookId: string]>(
+  'select state, jsonb_array_length(attempts) as attempts, next_attempt_at from delivery_log where webhook_id = $1',
+)
+
 /** A webhook at a host name, and one event for it. */
 async function publishTo(host: string) {
   const caller = callerOf()
@@ -64,6 +71,23 @@ describe('a webhook whose name cannot be resolved', () => {
       },
       { what: 'the event' },
     )
+  })
+
+  it('has failed for good when the name server still fails after the time of all retries', async () => {
+    dns.fail('lame.test')
+    const { id, state } = await publishTo('lame.test')
+    expect(await state()).toEqual({ attempts: 0, failing: false, logged: 0 })
+    await dispatcher.db.query(age, id)
+    const entries = () => dispatcher.db.query(logOf, id)
+    await waitFor(
+      async () => {
+        await dispatcher.hurry()
+        return (await entries()).length > 0
+      },
+      { what: 'the failure' },
+    )
+    expect(await entries()).toEqual([{ state: 'failed', attempts: 1, next_attempt_at: null }])
+    expect(await state()).toBeUndefined()
   })
 
   it('has failed when the name does not exist', async () => {

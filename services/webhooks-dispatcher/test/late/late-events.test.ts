@@ -56,16 +56,19 @@ const idsOf = (receiver: WebhookReceiver) => new Set(receiver.requests.map(({ he
 
 describe('a dispatcher that is behind', () => {
   it('makes a delivery of a fresh event while most of the late ones still wait for theirs, and delivers each once', async () => {
-    const [crowd, other] = [callerOf(), callerOf()]
-    const [silent, quick] = [[await subscribed(crowd), await subscribed(crowd)], await subscribed(other)]
+    // One organization alone may not occupy every worker.
+    const [crowd, other] = [[callerOf(), callerOf()], callerOf()]
+    const [silent, quick] = [await Promise.all(crowd.map(subscribed)), await subscribed(other)]
     for (const receiver of silent) receiver.always('silence')
     await dispatcher.service.stop()
-    await dispatcher.lateEvents.publish(topics['mail.messages'], ...eventsOf(crowd, LATE))
+    const late = crowd.flatMap((caller) => eventsOf(caller, LATE))
+    await dispatcher.lateEvents.publish(topics['mail.messages'], ...late)
     await dispatcher.start()
     const waits = () => silent.every(({ requests }) => requests.length === LIMITS.webhook.inFlight)
     await waitFor(waits, { what: 'every worker to wait', timeout: 20_000 })
     const fresh = await publishUntilDue(other)
-    expect(await deliveriesOf(crowd)).toBeLessThan(LATE)
+    const begun = await Promise.all(crowd.map(deliveriesOf))
+    expect(begun.reduce((sum, count) => sum + count)).toBeLessThan(late.length)
     for (const receiver of silent) receiver.always(200).release(200)
     const isDone = () => silent.every(({ requests }) => requests.length >= LATE)
     await waitFor(isDone, { what: 'the late events', timeout: 40_000 })

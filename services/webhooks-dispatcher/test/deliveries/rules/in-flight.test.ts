@@ -1,4 +1,4 @@
-import { InFlight } from '../../../src/delivery/in-flight.ts'
+import { InFlight, type Postponed } from '../../../src/delivery/in-flight.ts'
 
 const now = 1_000_000
 
@@ -12,6 +12,8 @@ function full(): InFlight {
 function waits(inFlight: InFlight, count: number): number[] {
   return Array.from({ length: count }, (_, index) => inFlight.postpone('slow', `d${index}`, now).getTime() - now)
 }
+
+const idsOf = (postponed: readonly Postponed[]) => postponed.map(({ id }) => id)
 
 describe('InFlight', () => {
   it('admits its maximum per key and no more, and again when one leaves', () => {
@@ -72,23 +74,48 @@ describe('InFlight', () => {
   it('calls for postponed deliveries when there is room, the earliest first, and for no more than can wait', async () => {
     const inFlight = full()
     waits(inFlight, 30)
-    expect(inFlight.leave('slow', 500)).toEqual(Array.from({ length: 21 }, (_, index) => `d${index}`))
+    expect(idsOf(inFlight.leave('slow', 500))).toEqual(Array.from({ length: 21 }, (_, index) => `d${index}`))
     expect(await inFlight.enterSoon('slow', 'd0')).toBe(true)
-    expect(inFlight.leave('slow', 500)).toEqual(['d21'])
+    expect(idsOf(inFlight.leave('slow', 500))).toEqual(['d21'])
   })
 
   it('calls for one delivery per free slot of a receiver that is slow', () => {
     const inFlight = full()
     waits(inFlight, 30)
-    expect(inFlight.leave('slow', 2_000)).toEqual(['d0'])
-    expect(inFlight.leave('slow', 2_000)).toEqual(['d1'])
+    expect(idsOf(inFlight.leave('slow', 2_000))).toEqual(['d0'])
+    expect(idsOf(inFlight.leave('slow', 2_000))).toEqual(['d1'])
   })
 
   it('does not call for a delivery that came by itself', async () => {
     const inFlight = full()
     waits(inFlight, 2)
     expect(await inFlight.enterSoon('slow', 'd0')).toBe(false)
-    expect(inFlight.leave('slow', 500)).toEqual(['d1'])
+    expect(idsOf(inFlight.leave('slow', 500))).toEqual(['d1'])
+  })
+
+  it('calls for a delivery with the time that it was given', () => {
+    const inFlight = full()
+    const dueAt = inFlight.postpone('slow', 'd', now)
+    expect(inFlight.leave('slow', 2_000)).toEqual([{ id: 'd', dueAt }])
+  })
+
+  it('calls for others when those called for have not come: another process may have taken them', () => {
+    const inFlight = full()
+    waits(inFlight, 30)
+    expect(inFlight.leave('slow', 500, now)).toHaveLength(21)
+    expect(inFlight.leave('slow', 500, now + 5_000)).toHaveLength(1)
+    expect(inFlight.leave('slow', 500, now + 5_001)).toHaveLength(8)
+  })
+
+  it('learns nothing of a receiver from a slot that is given back, and calls for nobody', () => {
+    const inFlight = full()
+    inFlight.leave('slow', 500)
+    inFlight.enter('slow')
+    waits(inFlight, 1)
+    inFlight.giveBack('slow')
+    expect(inFlight.enter('slow')).toBe(true)
+    expect(inFlight.enter('slow')).toBe(false)
+    expect(waits(inFlight, 1)).toEqual([125])
   })
 
   it('forgets a receiver with nothing in flight', () => {

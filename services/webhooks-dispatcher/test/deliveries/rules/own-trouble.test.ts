@@ -14,10 +14,13 @@ describe('trouble on this side', () => {
   })
 
   it('ends a delivery that has had its time, so that none is retried for ever', () => {
-    expect(failureOf(trouble, new Date(Date.now() - 31 * HOUR))).toBe('network: ESERVFAIL')
+    expect(failureOf(trouble, new Date(Date.now() - 31 * HOUR))).toEqual({ error: 'network: ESERVFAIL', isLast: true })
   })
 
   it('is not an unknown name, which is a failed attempt at once', () => {
-    expect(failureOf(new OutboundNetworkError('ENOTFOUND'), new Date())).toBe('network: ENOTFOUND')
+    expect(failureOf(new OutboundNetworkError('ENOTFOUND'), new Date())).toEqual({
+      error: 'network: ENOTFOUND',
+      isLast: false,
+    })
   })
 })
