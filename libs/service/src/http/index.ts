@@ -20,6 +20,7 @@ export type { IfMatch } from './operations/if-match.ts'
 export {
   type AnyHandler,
   answer,
+  type DocumentHandler,
   type Handler,
   type Handlers,
   type InternalHandler,
@@ -29,3 +30,4 @@ export {
 } from './operations/operations.ts'
 export { type Match, Router } from './operations/router.ts'
 export { handlerTable, type ServiceRoutesOptions, serviceRoutes } from './operations/service-routes.ts'
+export { WrittenJson } from './operations/written-json.ts'

@@ -1,6 +1,6 @@
 import type { OperationId } from '@restante/contracts/operations'
 import { notFound } from '@restante/service/errors'
-import { type Cursors, type Handlers, KeysetPage } from '@restante/service/http'
+import { type Cursors, type DocumentHandler, KeysetPage } from '@restante/service/http'
 import { scopeFilter } from '@restante/service/identity'
 import { credentialActor } from '../audit/actor.ts'
 import type { Credential } from '../generated/prisma/client.ts'
@@ -26,7 +26,7 @@ export interface CredentialOptions extends CreateOptions {
 
 type Ids = Exclude<Extract<OperationId, `apiKeys.${string}`>, 'apiKeys.revokeSignIn'>
 
-export function credentialRoutes(deps: CredentialOptions): Pick<Handlers<'gateway'>, Ids> {
+export function credentialRoutes(deps: CredentialOptions): { readonly [Id in Ids]: DocumentHandler<Id> } {
   const { db, cursors, events } = deps
   return {
     'apiKeys.list': async ({ caller, query }) => {

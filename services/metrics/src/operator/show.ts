@@ -40,7 +40,7 @@ export async function showOrganization(db: Queryable, body: Asked): Promise<Show
   return {
     events: Object.fromEntries(
       [...events].map(([type, counted]) => {
-        const counts = new Map(counted.map(({ timestamp, count }) => [(Date.parse(timestamp) - from) / period, count]))
+        const counts = new Map(counted.map(({ index, sum }) => [index, sum]))
         return [type, Array.from({ length: body.points }, (_, index) => counts.get(index) ?? 0)]
       }),
     ),

@@ -6,13 +6,6 @@ import { DAY_MS, type Scope } from '../series/series.ts'
 import { type PeriodSum, periodSumsOf } from '../series/sums.ts'
 import type { Range } from './range.ts'
 import { type Bounds, rangeOfBounds, type Step, stepOf } from './steps.ts'
-import { timestamps } from './timestamp.ts'
-
-/** Events of one period, or one event, as an answer shows it: thousands that are made once need no second pass. */
-export interface Counted {
-  readonly timestamp: string
-  readonly count: number
-}
 
 interface Question {
   readonly scope: Scope
@@ -40,15 +33,11 @@ const NEAR = { ms: 2 * DAY_MS, periods: 2 } as const
  * Counts events by type in periods of milliseconds, in the chosen order; periods without events are left out. What is asked for
  * is read, and not the whole range: one look at the days tells how far to read of each type, which is mostly enough.
  */
-export async function countByPeriod(
-  on: Queryable,
-  question: Question & { readonly period: number },
-): Promise<Map<CountedEventType, Counted[]>> {
+export async function countByPeriod(on: Queryable, question: Question & { readonly period: number }): Promise<Found> {
   const { types, range, limit, period } = question
-  const found = new Map(types.map((type): [CountedEventType, Counted[]] => [type, []]))
-  const timestamp = timestamps(period)
-  const progress = { found, grid: { ...range, period }, timestamp }
-  for (const part of partsOf(question)) await countIn(on, question, part, progress)
+  const found: Found = new Map(types.map((type) => [type, []]))
+  const grid = { ...range, period }
+  for (const part of partsOf(question)) await countIn(on, question, part, { found, grid })
   return new Map([...found].map(([type, entries]) => [type, entries.slice(0, limit)]))
 }
 
@@ -66,9 +55,8 @@ function partsOf({ range, period, limit, descending }: Question & { readonly per
 }
 
 interface Progress {
-  readonly found: ReadonlyMap<CountedEventType, Counted[]>
+  readonly found: Found
   readonly grid: Grid
-  readonly timestamp: (at: number) => string
 }
 
 /** Adds what one part of the range has, for the types that have fewer entries yet than are asked for. */
@@ -76,7 +64,7 @@ async function countIn(
   on: Queryable,
   { scope, limit, descending }: Question,
   part: Bounds,
-  { found, grid, timestamp }: Progress,
+  { found, grid }: Progress,
 ): Promise<void> {
   const missing = (type: CountedEventType) => limit - (found.get(type)?.length ?? 0)
   const wanted = [...found.keys()].filter((type) => missing(type) > 0)
@@ -90,11 +78,7 @@ async function countIn(
       return { series: left.series, ...step }
     })
     for (const [series, inOrder] of await look(on, scope, steps, grid)) {
-      const entries = inOrder.map(({ index, sum }) => ({
-        timestamp: timestamp(grid.from + index * grid.period),
-        count: sum,
-      }))
-      found.get(series)?.push(...(descending ? entries.toReversed() : entries))
+      found.get(series)?.push(...(descending ? inOrder.toReversed() : inOrder))
     }
     open = open
       .map((left, index) => restOf(left, steps[index] ?? left, descending))
@@ -103,13 +87,13 @@ async function countIn(
 }
 
 /** Lists events by type in the chosen order, one entry each: those of a millisecond are counted together, and told apart here. */
-export async function listEvents(on: Queryable, question: Question): Promise<Map<CountedEventType, Counted[]>> {
+export async function listEvents(on: Queryable, question: Question): Promise<Found> {
   const { limit } = question
   const counted = await countByPeriod(on, { ...question, period: 1 })
   return new Map(
-    [...counted].map(([type, entries]) => {
-      const events = entries.flatMap((entry) =>
-        entry.count === 1 ? entry : new Array<Counted>(Math.min(entry.count, limit)).fill({ ...entry, count: 1 }),
+    [...counted].map(([type, sums]) => {
+      const events = sums.flatMap((one) =>
+        one.sum === 1 ? one : new Array<PeriodSum>(Math.min(one.sum, limit)).fill({ ...one, sum: 1 }),
       )
       return [type, events.slice(0, limit)]
     }),

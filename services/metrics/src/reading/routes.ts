@@ -8,13 +8,14 @@ import type {
 import { COUNTED_EVENT_TYPES, LIMITS, RATE_TYPES, USAGE_TYPES, type UsageType } from '@restante/contracts/vocabulary'
 import type { Queryable } from '@restante/service/database'
 import { invalid } from '@restante/service/errors'
-import type { Handlers } from '@restante/service/http'
+import { type Handlers, WrittenJson } from '@restante/service/http'
 import type { Scope } from '../series/series.ts'
 import { countByPeriod, listEvents } from './events.ts'
 import { firstOf, rangeOf, requireFewPeriods, requireKept } from './range.ts'
 import { ratesAt } from './rates.ts'
 import { timestamps } from './timestamp.ts'
 import { usageAt } from './usage.ts'
+import { writeEvents } from './written-events.ts'
 
 type Reading = Pick<
   Handlers<'metrics'>,
@@ -39,18 +40,16 @@ function scopeOf({ organization_id, pod_id, inbox }: Caller): Scope {
   return pod_id === undefined ? { tier: 'organization', id: organization_id } : { tier: 'pod', id: pod_id }
 }
 
-async function eventsOf(db: Queryable, caller: Caller, query: MetricEventsQuery): Promise<MetricEvents> {
+async function eventsOf(db: Queryable, caller: Caller, query: MetricEventsQuery): Promise<WrittenJson<MetricEvents>> {
   const now = new Date()
   const range = rangeOf(query, now)
   requireKept(range, now)
-  const { event_types: types = COUNTED_EVENT_TYPES, limit = LIMIT.default, descending = false, period } = query
+  const { event_types: types = COUNTED_EVENT_TYPES, limit = LIMIT.default, descending = false } = query
   const visible = types.filter((type) => missingForEventTypes(caller.credential, [type], 'webhook') === undefined)
   const question = { scope: scopeOf(caller), types: visible, range, limit, descending }
-  const found =
-    period === undefined
-      ? await listEvents(db, question)
-      : await countByPeriod(db, { ...question, period: period * SECOND })
-  return byType(types, (type) => found.get(type))
+  const period = (query.period ?? 0) * SECOND
+  const found = period === 0 ? await listEvents(db, question) : await countByPeriod(db, { ...question, period })
+  return new WrittenJson(writeEvents(types, found, { from: range.from, period: period || 1 }))
 }
 
 async function usageOf(db: Queryable, caller: Caller, query: MetricUsageQuery) {

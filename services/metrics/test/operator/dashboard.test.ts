@@ -103,7 +103,7 @@ describe('the dashboard of an organization', () => {
     for (const type of types) {
       expect(shown[type]).toHaveLength(7 * 24)
       expect(shown[type]?.filter(([, count]) => count !== 0)).toEqual(
-        found.get(type)?.map(({ timestamp, count }) => [Date.parse(timestamp), count]),
+        found.get(type)?.map(({ index, sum }) => [RANGE.from + index * HOUR, sum]),
       )
     }
     expect([await ask('Received'), await ask('Sent')]).toEqual([[{ value: 4 }], [{ value: 3 }]])

@@ -110,7 +110,11 @@ export function requestIdOf(request: IncomingMessage): string {
 /** Sends one JSON document, with `no-store` because every answer depends on the caller. */
 export function sendJson(response: ServerResponse, status: number, body: unknown): void {
   // A string is written together with the header; a buffer would be a second write and cost half as much again.
-  const text = JSON.stringify(body)
+  sendText(response, status, JSON.stringify(body))
+}
+
+/** Sends the text of one JSON document, as `sendJson` does. */
+export function sendText(response: ServerResponse, status: number, text: string | Buffer): void {
   response.statusCode = status
   response.setHeader('content-type', 'application/json; charset=utf-8')
   response.setHeader('cache-control', 'no-store')

@@ -28,10 +28,11 @@ import type { Logger } from '../../telemetry/logger.ts'
 import { readBody } from '../framing/body.ts'
 import type { YieldSlot } from '../framing/body-memory-limiter.ts'
 import { accepted, readJsonObject } from '../framing/decode.ts'
-import { type Exchange, sendJson } from '../listener/exchange.ts'
+import { type Exchange, sendJson, sendText } from '../listener/exchange.ts'
 import type { AdmittedCaller } from './admitted-caller.ts'
 import { checkIdempotencyKey } from './idempotency-key.ts'
 import { checkIfMatch, type IfMatch } from './if-match.ts'
+import { WrittenJson } from './written-json.ts'
 
 /** What every handler gets in addition to its typed request. */
 export interface RequestContext {
@@ -64,7 +65,11 @@ type CallerOf<Id extends OperationId> = Operation<Id>['authentication'] extends 
 /** A request that the gateway admitted: the caller, and the validated parts. */
 export type OperationRequest<Id extends OperationId> = RequestOf<Id> & RequestContext & CallerOf<Id>
 /** One operation's code: a typed request in, the typed document out. It knows nothing of HTTP. */
-export type Handler<Id extends OperationId> = (request: OperationRequest<Id>) => Promise<ResponseOf<Id>>
+export type DocumentHandler<Id extends OperationId> = (request: OperationRequest<Id>) => Promise<ResponseOf<Id>>
+/** The same, of which a few write the document themselves. */
+export type Handler<Id extends OperationId> = (
+  request: OperationRequest<Id>,
+) => Promise<ResponseOf<Id> | WrittenJson<ResponseOf<Id>>>
 /** The handlers of a service: complete, or it does not compile. Upgrades are handled at the listener. */
 export type Handlers<S extends ServiceName> = {
   readonly [Id in Exclude<OperationIdsOf<S>, UpgradeOperationId>]: Handler<Id>
@@ -191,6 +196,10 @@ function peerOf(exchange: Exchange): string {
 
 function sendDocument(operation: RequestContract, result: unknown, { response }: Exchange): void {
   if (operation.response !== undefined) {
+    if (result instanceof WrittenJson) {
+      sendText(response, operation.status, result.bytes)
+      return
+    }
     const isReplayed = result instanceof Replayed
     const document: unknown = isReplayed ? result.document : result
     const etag = operation.etag && etagOf(document)
