@@ -4,7 +4,7 @@ import type { ConsumedRecord } from '../kafka/record.ts'
 import { type PausablePartitions, RevokedError, tryWork } from './attempts.ts'
 import { isForGroup, type ProcessorOptions } from './event-processor.ts'
 import type { BatchHandler, PreparedBatchHandler } from './handlers.ts'
-import { markEvents } from './marks.ts'
+import { blamingEvent, markEvents } from './marks.ts'
 import type { Processor } from './processor.ts'
 import type { Report } from './report.ts'
 
@@ -56,7 +56,7 @@ export class BatchProcessor implements Processor {
   #together(records: readonly ConsumedRecord[], partitions: PausablePartitions): Promise<boolean> {
     const policy = { ...this.#options.policy, attempts: 1 }
     return this.#options.reporter.many(records, async () => {
-      const work = () => (records.length > 1 ? this.#performPromptly(records) : this.#perform(records))
+      const work = () => (records.length > 1 ? this.#performPromptly(records) : this.#performAlone(records))
       const tried = await tryWork(policy, partitions, work)
       return tried.done ? { handled: tried.value, attempt: tried.attempt } : undefined
     })
@@ -64,11 +64,16 @@ export class BatchProcessor implements Processor {
 
   async #alone(record: ConsumedRecord, partitions: PausablePartitions): Promise<Report> {
     const { policy, deadLetters } = this.#options
-    const tried = await tryWork(policy, partitions, () => this.#perform([record]))
+    const tried = await tryWork(policy, partitions, () => this.#performAlone([record]))
     if (tried.done) return { outcome: tried.value === 1 ? 'handled' : 'duplicate', attempt: tried.attempt }
     const written = await deadLetters.write(record, tried.error, partitions.signal)
     if (written === undefined) throw new RevokedError('revoked')
     return { outcome: 'dead_letter', attempt: tried.attempt, error: tried.error }
+  }
+
+  #performAlone(records: readonly ConsumedRecord[]): Promise<number> {
+    const { db, policy } = this.#options
+    return blamingEvent(db, policy.group, () => this.#perform(records))
   }
 
   async #performPromptly(records: readonly ConsumedRecord[]): Promise<number> {

@@ -5,7 +5,7 @@ import { decodeEvent, InvalidRecordError, readEnvelope } from '../kafka/envelope
 import type { ConsumedRecord } from '../kafka/record.ts'
 import { type PausablePartitions, type Policy, RevokedError, tryWork } from './attempts.ts'
 import type { AnyHandler } from './handlers.ts'
-import { IS_MARKED, MARK } from './marks.ts'
+import { blamingEvent, IS_MARKED, MARK } from './marks.ts'
 import type { Processor } from './processor.ts'
 import type { Report, Reporter } from './report.ts'
 
@@ -49,8 +49,9 @@ export class EventProcessor implements Processor {
   }
 
   async #handle(record: ConsumedRecord, partitions: PausablePartitions): Promise<Report> {
-    const { policy, deadLetters } = this.#options
-    const tried = await tryWork(policy, partitions, () => this.#perform(record))
+    const { db, policy, deadLetters } = this.#options
+    const work = () => blamingEvent(db, policy.group, () => this.#perform(record))
+    const tried = await tryWork(policy, partitions, work)
     if (tried.done) return { outcome: tried.value, attempt: tried.attempt }
     const written = await deadLetters.write(record, tried.error, partitions.signal)
     if (written === undefined) throw new RevokedError('revoked')

@@ -1,4 +1,4 @@
-import { type Queryable, sql, type Tx } from '@restante/service/database'
+import { blamingHeavyStatements, type Queryable, sql, type Tx } from '@restante/service/database'
 import { Periodic } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
 
@@ -22,6 +22,18 @@ export async function markEvents(tx: Tx, consumer: string, ids: readonly string[
 export const IS_MARKED = sql<{ marked: boolean }, [consumer: string, id: string]>(
   'select exists (select from consumed where consumer = $1 and event_id = $2) as marked',
 )
+
+const SMALL_WRITE = sql<never, [consumer: string]>(`
+insert into consumed (consumer, event_id) values ($1, 'small write')
+on conflict (consumer, event_id) do update set consumed_at = now()`)
+
+/**
+ * Does work about one event. Where a statement of it takes too long although the database answers, the event is at fault.
+ * @throws HeavyStatementError, which is no outage.
+ */
+export function blamingEvent<T>(db: Queryable, consumer: string, work: () => Promise<T>): Promise<T> {
+  return blamingHeavyStatements(work, async () => void (await db.query(SMALL_WRITE, consumer)))
+}
 
 const SWEEP = sql<{ consumer: string }, [rows: number]>(`
 delete from consumed

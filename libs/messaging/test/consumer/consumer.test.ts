@@ -171,7 +171,7 @@ describe('a consumer', () => {
       await fixture.post(...Array.from({ length: 10 }, (_, j) => posted('one-box', i * 10 + j)))
     await until(async () => (await metric('restante_consumer_paused_partitions')) === 1)
     await before.working()
-    expect(begun).toBe(1)
+    await until(async () => begun === 1)
     open()
     await until(async () => (await fixture.effects()).length === rounds * 10)
     expect((await fixture.effects()).map(({ number }) => number)).toEqual(
@@ -265,7 +265,9 @@ describe('a consumer', () => {
       const { kafka, db } = fixture
       const batch = { effectMany }
       await fixture.post(...everyNumber.map((number) => posted('one-box', number)))
-      await fixture.started(new Consumer({ kafka, db, service: 'webhooks-dispatcher', topic: letters, batch }))
+      await fixture.started(
+        new Consumer({ kafka, db, service: 'webhooks-dispatcher', topic: letters, attempts: 2, batch }),
+      )
       return sizes
     }
 
@@ -275,6 +277,16 @@ describe('a consumer', () => {
       await until(async () => (await numbers()).length === EVENTS)
       expect(await numbers()).toEqual(everyNumber)
       expect(Math.max(...sizes)).toBeGreaterThan(10)
+    })
+
+    it('gives up the one whose statement takes too long, since the database answers others', async () => {
+      const endless = sql<unknown, [numbers: readonly number[]]>(
+        'select pg_sleep(60) from unnest($1::int[]) as number where number = 13',
+      )
+      await startWith(`set local statement_timeout = '200ms'`, endless)
+      await until(async () => (await numbers()).length === EVENTS - 1)
+      await until(async () => (await fixture.count('webhooks-dispatcher.letters.dlq')) === 1)
+      expect(await numbers()).toEqual(everyNumber.filter((number) => number !== 13))
     })
 
     it('lets none before the one wait whose lock is held', async () => {

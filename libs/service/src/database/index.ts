@@ -10,6 +10,7 @@ export {
 export { isLockTimeout, isSerializationFailure, isStatementTimeout, uniqueViolation } from './errors.ts'
 export { ExpirySweeper, type ExpirySweeperOptions, type Sweep, sweepAll, sweepOf } from './expiry-sweeper.ts'
 export { hashedUuid } from './hashed-uuid.ts'
+export { blamingHeavyStatements } from './heavy-statement.ts'
 export { type MigrateOptions, migrate } from './migrations/migrate.ts'
 export { type Migration, migrationsOf, shortNameOf } from './migrations/migrations.ts'
 export { isOutsideTransaction, runStatements } from './migrations/run-migration.ts'

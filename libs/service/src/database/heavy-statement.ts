@@ -1,4 +1,4 @@
-import { isStatementTimeout } from '@restante/service/database'
+import { isStatementTimeout } from './errors.ts'
 
 /** A small write takes a few milliseconds; a database that needs longer than this is slow itself. */
 const PROMPT_MS = 2_000
@@ -11,7 +11,7 @@ export class HeavyStatementError extends Error {
 /**
  * Runs work in the database, and distinguishes a statement that is too heavy from a database that is down or slow:
  * after a statement timeout a small write must succeed promptly. An outage is waited out; a heavy statement counts
- * against its mails, because it would time out every time.
+ * against the mail or event that it is about, because it would time out every time.
  * @throws HeavyStatementError
  */
 export async function blamingHeavyStatements<T>(work: () => Promise<T>, smallWrite: () => Promise<void>): Promise<T> {
