@@ -75,6 +75,24 @@ describe('delivery to inboxes hosted here', () => {
     expect(handedOver).not.toContain(address(paused))
   })
 
+  it('hands nothing to the inbox that sent it, whatever its address: it has the message already', async () => {
+    const [self, ann] = [name('self'), name('ann')]
+    const known = hosts(`${self}+note`, ann)
+    const caller = inboxCaller()
+    const own = known.get(`${self}+note@${DOMAIN}`)
+    if (own?.status !== 'deliver') throw new Error('the inbox is not hosted')
+    known.set(own.given, { ...own, inbox_uid: caller.inbox?.uid ?? '' })
+    const answer = await fixture.call('messages.send', caller, {
+      path: '/messages/send',
+      body: { to: [`${self}+note`, ann].map((local) => `${local}@${DOMAIN}`) },
+    })
+    const delivered = await factOf(fixture, String(answer.body['message_id']), 'delivery.delivered')
+    expect(delivered.payload['recipients']).toHaveLength(2)
+    const handedOver = fixture.peers.requests('mail-ingest.acceptInbound').map(({ recipient }) => recipient)
+    expect(handedOver).toContain(`${ann}@${DOMAIN}`)
+    expect(handedOver.filter((recipient) => recipient.startsWith(self))).toEqual([])
+  })
+
   it("accepts the mailbox's answer when the inbox was deleted in the meantime", async () => {
     const local = name('gone')
     hosts(local)

@@ -80,6 +80,8 @@ export class LocalRoute implements Route {
         : unknown(name)
     }
     const { organization_id, pod_id, inbox_uid } = recipient
+    // It has the message as its sender, whatever the address: what it got would take the id of that, or be its duplicate.
+    if (send.origin.kind === 'inbox' && send.origin.inboxUid === inbox_uid) return taken(name)
     const fields = content.fieldsOf(send, delivery.id)
     const request = {
       delivery_id: delivery.id,
