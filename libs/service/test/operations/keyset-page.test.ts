@@ -17,8 +17,8 @@ function pageOf(query: Query, options: Partial<KeysetPageOptions> = {}): KeysetP
   return new KeysetPage(cursors, { operation: 'webhooks.list', within, query, ...options })
 }
 
-function numbersOf(page: KeysetPage, rows: Row[], fit?: (rows: readonly Row[]) => number) {
-  return page.answer(rows, position, ({ number }) => number, fit)
+function numbersOf(page: KeysetPage, rows: Row[], found?: number) {
+  return page.answer(rows, position, ({ number }) => number, found)
 }
 
 /** A token of the list of webhooks, newest first, that goes on after the second row. */
@@ -51,7 +51,7 @@ describe('a page by keyset', () => {
   })
 
   it('goes on after the last row that had room when the answer is cut short', () => {
-    const { items, members } = numbersOf(pageOf({ limit: 4 }), ROWS.slice(0, 4), () => 3)
+    const { items, members } = numbersOf(pageOf({ limit: 4 }), ROWS.slice(0, 3), 4)
     expect([items, members.count]).toEqual([[1, 2, 3], 3])
     expect(pageOf({ page_token: members.next_page_token }).after?.id).toBe('row 3')
   })

@@ -85,7 +85,7 @@ async function relabel(
   const at = new Date()
   const all = messages.map((message) => {
     const { labels, change } = changedLabels(message.labels, wanted)
-    return { message: { ...message, labels }, change, at }
+    return { message: { ...message, labels, before: message.labels }, change, at }
   })
   if (all.some(({ message, change }) => change.added.length > 0 && message.labels.length > LIMITS.labels.perResource)) {
     throw invalid(['add_labels'], `A message can have at most ${LIMITS.labels.perResource} labels`)

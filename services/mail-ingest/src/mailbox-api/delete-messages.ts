@@ -5,8 +5,7 @@ import type { Database, Tx } from '@restante/service/database'
 import { requireInbox } from '@restante/service/identity'
 import { uniteLabels } from '../mailbox/changes.ts'
 import type { MailMessageEvent } from '../mailbox/label-log.ts'
-import type { MessageRow } from '../mailbox/rows/rows.ts'
-import { store } from '../mailbox/store.ts'
+import { type DeletableRow, store } from '../mailbox/store.ts'
 import { listsOf } from '../mailbox/thread-totals.ts'
 import { rawMails } from '../raw/store.ts'
 import { tombstones } from '../sent/store.ts'
@@ -29,7 +28,9 @@ const BATCH = 200
  */
 export function deleteMessage(deps: Deps, caller: Caller, messageId: string): Promise<void> {
   return underMailboxLock(deps.db, requireInbox(caller).uid, async (tx) => {
-    await deleteOfThread(tx, deps, [await visibleMessage(tx, caller, messageId)])
+    const message = await visibleMessage(tx, caller, messageId)
+    const attachment_ids = message.attachments.map(({ attachment_id }) => attachment_id)
+    await deleteOfThread(tx, deps, [{ ...message, attachment_ids }])
   })
 }
 
@@ -43,7 +44,7 @@ export async function deleteThread(deps: Deps, caller: Caller, threadId: string)
   for (let begun = false, more = true; more; begun = true) {
     more = await underMailboxLock(deps.db, inbox_uid, async (tx) => {
       if (!begun) await visibleThread(tx, caller, threadId)
-      const messages = await store.ofThread(tx, threadId, BATCH)
+      const messages = await store.deletableOfThread(tx, threadId, BATCH)
       if (messages.length > 0) await deleteOfThread(tx, deps, messages)
       return messages.length === BATCH
     })
@@ -51,7 +52,7 @@ export async function deleteThread(deps: Deps, caller: Caller, threadId: string)
 }
 
 /** @param messages of one thread, at least one. */
-async function deleteOfThread(tx: Tx, { outbox, sweep }: Deps, messages: readonly MessageRow[]): Promise<void> {
+async function deleteOfThread(tx: Tx, { outbox, sweep }: Deps, messages: readonly DeletableRow[]): Promise<void> {
   const [first] = messages
   if (!first) return
   const now = new Date()
@@ -78,12 +79,13 @@ async function deleteOfThread(tx: Tx, { outbox, sweep }: Deps, messages: readonl
 async function withdrawFromThread(
   tx: Tx,
   threadId: string,
-  deleted: readonly MessageRow[],
+  deleted: readonly DeletableRow[],
   now: Date,
 ): Promise<boolean> {
   if (await areUnlisted(tx, threadId, deleted)) {
     const bytes = deleted.reduce((sum, { size }) => sum + size, 0)
-    await store.withdrawUnlisted(tx, threadId, { messages: deleted.length, bytes }, now)
+    const attachmentIds = deleted.flatMap(({ attachment_ids }) => attachment_ids)
+    await store.withdrawUnlisted(tx, threadId, { messages: deleted.length, bytes, attachmentIds }, now)
     return false
   }
   const [thread, members, [first], counts] = await Promise.all([
@@ -108,7 +110,7 @@ async function withdrawFromThread(
  * Whether the thread's lists, and its times of the newest messages, are the same without these messages: nearly always
  * those of a long thread, of which only the newest are listed.
  */
-async function areUnlisted(tx: Tx, threadId: string, deleted: readonly MessageRow[]): Promise<boolean> {
+async function areUnlisted(tx: Tx, threadId: string, deleted: readonly DeletableRow[]): Promise<boolean> {
   const since = await store.listedSince(tx, threadId)
   if (since === undefined || deleted.some(({ timestamp }) => timestamp >= since)) return false
   const thread = await store.thread(tx, threadId)
@@ -118,7 +120,7 @@ async function areUnlisted(tx: Tx, threadId: string, deleted: readonly MessageRo
   })
 }
 
-function deletedEvent(message: MessageRow, threadDeleted: boolean, now: Date): MailMessageEvent {
+function deletedEvent(message: DeletableRow, threadDeleted: boolean, now: Date): MailMessageEvent {
   const { organization_id, pod_id, inbox_uid, thread_id, message_id, size } = message
   const payload = {
     organization_id,

@@ -1,5 +1,5 @@
 import { RESTRICTED_LABELS, type RestrictedLabel } from '@restante/contracts/vocabulary'
-import { type Queryable, type Statement, sql, sqlUnprepared } from '@restante/service/database'
+import { type Queryable, sql, sqlUnprepared } from '@restante/service/database'
 import type { KeysetPage, Position } from '@restante/service/http'
 
 /** Must be the same text as in the partial indexes of the default view; otherwise PostgreSQL does not use them. */
@@ -8,16 +8,39 @@ const DEFAULT_VIEW = `not (labels && array['spam', 'blocked', 'unauthenticated',
 /** What a list shows. */
 export interface Listed<Row> {
   readonly from: string
-  readonly select: Statement<Row, []>
+  readonly columns: string
+  readonly bytes: string
+  /** Exists for the compiler alone. */
+  readonly row?: Row
 }
 
 /**
  * @param from a table, or a subquery with its name. It has the columns `id` and `timestamp`.
  * @param columns those that are shown.
+ * @param bytes about how many bytes a row takes in the answer, by its columns whose lengths senders determine.
  */
-export function listed<Row>(from: string, columns: string): Listed<Row> {
-  return { from, select: sql<Row>(`select ${columns} from ${from}`) }
+export function listed<Row>(from: string, columns: string, bytes: string): Listed<Row> {
+  return { from, columns, bytes }
 }
+
+/**
+ * About how many bytes values have, which PostgreSQL knows without reading them: many addresses or attachments are compressed
+ * to a sixteenth.
+ */
+export function unpackedBytes(...columns: readonly string[]): string {
+  const bytes = (column: string) =>
+    `coalesce(pg_column_size(${column}) * case when pg_column_compression(${column}) is null then 1 else 16 end, 0)`
+  return columns.map(bytes).join(' + ')
+}
+
+/**
+ * Bytes of a page. A page that reaches it has fewer items, and its token continues after them (identity 1.4). One item may have
+ * a megabyte.
+ */
+const PAGE_BYTES = 10 * 1024 * 1024
+
+/** Rows of a page: with `found`, how many there were before it was cut. */
+export type Measured<Row> = Row & { readonly found: number }
 
 /** So many rows are compared with a text one by one, before the index is asked for all that match. */
 const COMPARED = 2_000
@@ -79,8 +102,12 @@ export class ListConditions {
     return this.#filterBy((list) => `${column} ilike all(${list}::text[])`, others, this.#texts)
   }
 
-  /** The rows of a page, in keyset order by newest activity or date, ties by id. */
-  async page<Row>(db: Queryable, { from, select }: Listed<Row>, { after, order, take }: KeysetPage): Promise<Row[]> {
+  /** The rows of a page, in keyset order by newest activity or date, ties by id; no more of them than one answer has room for. */
+  async page<Row>(
+    db: Queryable,
+    { from, columns, bytes }: Listed<Row>,
+    { after, order, take }: KeysetPage,
+  ): Promise<Measured<Row>[]> {
     if (after) {
       this.#values.push(after.time.toISOString(), after.id)
       const [time, tie] = [`$${this.#values.length - 1}::timestamptz`, `$${this.#values.length}::uuid`]
@@ -89,21 +116,28 @@ export class ListConditions {
     this.#values.push(take)
     const inOrder = `order by "timestamp" ${order}, id ${order}`
     const first = `${inOrder} limit $${this.#values.length}`
+    const select = `select ${columns}, ${bytes} as bytes from ${from}`
+    const fitting = (rows: string) => `
+select ${columns}, found
+  from (select *, (count(*) over ())::int as found, row_number() over in_order as number, sum(bytes) over in_order as total
+          from (${rows}) as page
+        window in_order as (${inOrder} rows unbounded preceding)) as measured
+ where number = 1 or total <= ${PAGE_BYTES} ${inOrder}`
     if (this.#texts.length === 0) {
       const conditions = [...this.#clauses, ...this.#labels].join(' and ')
-      return this.#query(db, `${select.text} where ${conditions}\n ${first}`)
+      return this.#query(db, fitting(`${select} where ${conditions}\n ${first}`))
     }
     const conditions = this.#clauses.join(' and ')
     const filters = [...this.#texts, ...this.#labels].join(' and ')
-    const best = (among: string) =>
-      `${select.text} join (select id from ${among} ${first}) as best using (id) ${inOrder}`
+    const best = (among: string, before = '') =>
+      `${before}${fitting(`${select} join (select id from ${among} ${first}) as best using (id)`)}`
     const next = `(select * from ${from} where ${conditions} ${inOrder} limit ${COMPARED}) as next`
-    const rows = await this.#query<Row>(db, best(`${next} where ${filters}`))
-    if (rows.length === take) return rows
+    const rows = await this.#query<Measured<Row>>(db, best(`${next} where ${filters}`))
+    if (rows[0]?.found === take) return rows
     // Few of them match. The planner would not know it, and might compare all rows one by one: it takes any short text for
     // frequent.
     const matches = `select id, "timestamp" from ${from} where ${conditions} and ${filters}`
-    return this.#query(db, `with matches as materialized (${matches}) ${best('matches')}`)
+    return this.#query(db, best('matches', `with matches as materialized (${matches}) `))
   }
 
   #query<Row>(db: Queryable, text: string): Promise<Row[]> {

@@ -4,7 +4,7 @@ import type { Database } from '@restante/service/database'
 import { type Cursors, KeysetPage } from '@restante/service/http'
 import { requireInbox } from '@restante/service/identity'
 import { type MessageItemRow, messageItem } from '../mailbox/rows/documents.ts'
-import { byTimestamp, ListConditions, listed } from './list-query.ts'
+import { byTimestamp, ListConditions, listed, unpackedBytes } from './list-query.ts'
 import { hiddenInList } from './visibility.ts'
 
 /** The columns of `MessageItemRow`. */
@@ -12,7 +12,11 @@ export const MESSAGE_ITEM_COLUMNS = `id, organization_id, pod_id, inbox_uid, inb
   sender, "to", cc, bcc, subject, preview, in_reply_to, "references", attachments, size, authentication,
   calendar_event_id, created_at, updated_at`
 
-const ITEMS = listed<MessageItemRow>('messages', MESSAGE_ITEM_COLUMNS)
+const ITEMS = listed<MessageItemRow>(
+  'messages',
+  MESSAGE_ITEM_COLUMNS,
+  unpackedBytes('recipients', 'attachments', '"references"', 'labels'),
+)
 
 /** Lists sent and received messages together, newest first (mail 6.1). */
 export async function listMessages(
@@ -30,6 +34,6 @@ export async function listMessages(
     .contains('recipients', query.to)
     .contains('subject', query.subject)
     .page(deps.db, ITEMS, page)
-  const { items, members } = page.answer(rows, byTimestamp, messageItem)
+  const { items, members } = page.answer(rows, byTimestamp, messageItem, rows[0]?.found)
   return { ...members, messages: items }
 }

@@ -6,10 +6,14 @@ import { type ScopeFilter, scopeFilter } from '@restante/service/identity'
 import { threadItem } from '../mailbox/rows/documents.ts'
 import type { ThreadRow } from '../mailbox/rows/rows.ts'
 import { THREAD_COLUMNS } from '../mailbox/store.ts'
-import { byTimestamp, ListConditions, listed } from './list-query.ts'
+import { byTimestamp, ListConditions, listed, unpackedBytes } from './list-query.ts'
 import { hiddenInList } from './visibility.ts'
 
-const ITEMS = listed<ThreadRow>('threads', THREAD_COLUMNS)
+const ITEMS = listed<ThreadRow>(
+  'threads',
+  THREAD_COLUMNS,
+  unpackedBytes('senders', 'recipients', 'attachments', 'labels'),
+)
 
 /** Lists the threads of the scope by newest activity (mail 10). */
 export async function listThreads(
@@ -26,7 +30,7 @@ export async function listThreads(
     .contains('recipient_lines', query.recipients)
     .contains('subject', query.subject)
     .page(deps.db, ITEMS, page)
-  const { items, members } = page.answer(rows, byTimestamp, threadItem)
+  const { items, members } = page.answer(rows, byTimestamp, threadItem, rows[0]?.found)
   return { ...members, threads: items }
 }
 

@@ -5,22 +5,23 @@ import { LIMITS } from '@restante/contracts/vocabulary'
 import { type Database, sql } from '@restante/service/database'
 import { type Cursors, KeysetPage } from '@restante/service/http'
 import { type FullMessageRow, messageDocument, threadItem } from '../mailbox/rows/documents.ts'
-import { byTimestamp, ListConditions, listed } from './list-query.ts'
+import { byTimestamp, ListConditions, listed, unpackedBytes } from './list-query.ts'
 import { visibleThread } from './visible.ts'
 
 interface Outline {
   readonly id: string
   readonly timestamp: Date
-  readonly bytes: number
 }
 
 const OUTLINES = listed<Outline>(
   `(
   select messages.id, thread_id, "timestamp",
          coalesce(octet_length(text), 0) + coalesce(octet_length(html), 0) + coalesce(octet_length(extracted_text), 0)
-           + coalesce(octet_length(extracted_html), 0) as bytes
+           + coalesce(octet_length(extracted_html), 0)
+           + ${unpackedBytes('recipients', 'attachments', '"references"', 'labels', 'headers')} as shown
     from messages join message_bodies using (id)) as outline`,
-  'id, "timestamp", bytes',
+  'id, "timestamp"',
+  'shown',
 )
 
 const FULL = sql<FullMessageRow, [ids: readonly string[]]>(`
@@ -30,12 +31,6 @@ select messages.id, organization_id, pod_id, inbox_uid, inbox_address, thread_id
   from messages join message_bodies using (id)
  where messages.id = any($1::uuid[])
  order by "timestamp", messages.id`)
-
-/**
- * Limit for the total size of the bodies in a page. A page that reaches it has fewer messages, and its token continues
- * after them (identity 1.4).
- */
-const PAGE_BYTES = 10 * 1024 * 1024
 
 /** A thread with one page of its messages. The first page has the newest; each page is in ascending order (mail 10). */
 export async function getThread(
@@ -53,17 +48,7 @@ export async function getThread(
     defaultSize: LIMITS.page.threadMessages,
   })
   const outlines = await new ListConditions().add((id) => `thread_id = ${id}`, threadId).page(db, OUTLINES, page)
-  const { items: ids, members } = page.answer(outlines, byTimestamp, ({ id }) => id, withinBytes)
+  const { items: ids, members } = page.answer(outlines, byTimestamp, ({ id }) => id, outlines[0]?.found)
   const messages = await db.query(FULL, ids)
   return { ...threadItem(thread), ...members, count: messages.length, messages: messages.map(messageDocument) }
-}
-
-/** How many of a page's messages are below the limit together: at least the first one. */
-function withinBytes(outlines: readonly Outline[]): number {
-  let bytes = 0
-  const first = outlines.findIndex((outline, index) => {
-    bytes += outline.bytes
-    return index > 0 && bytes > PAGE_BYTES
-  })
-  return first === -1 ? outlines.length : first
 }

@@ -50,9 +50,15 @@ select "timestamp" from messages where thread_id = $1
  order by "timestamp" desc, id desc offset ${LIMITS.thread.messages - 1} limit 1`)
 
 // Deletions add no label, so it suffices to find the first message of each. Nearly always that is among the oldest.
-const WITHDRAW_UNLISTED = sql<never, [threadId: string, messages: number, bytes: number, at: string]>(`
+const WITHDRAW_UNLISTED = sql<
+  never,
+  [threadId: string, messages: number, bytes: number, at: string, attachmentIds: readonly string[]]
+>(`
 update threads
    set message_count = message_count - $2, size = size - $3::bigint, updated_at = $4::timestamptz,
+       attachments = coalesce((
+         select jsonb_agg(file order by place) from jsonb_array_elements(attachments) with ordinality as listed(file, place)
+          where file->>'attachment_id' <> all($5::text[])), '[]'),
        subject = (select subject from messages where thread_id = $1 order by "timestamp", id limit 1),
        labels = coalesce((
          select array_agg(label order by first."timestamp", first.id, first.place)
@@ -81,6 +87,28 @@ const MESSAGES_OF_INBOXES = sql<MessageRow, [inboxUids: readonly string[], messa
 const OF_THREAD = sql<MessageRow, [threadId: string, rows: number]>(
   'select * from messages where thread_id = $1 order by "timestamp", id limit $2',
 )
+
+/** What the deletion of a message needs of it: none of the lists that senders may make long. */
+export type DeletableRow = Pick<
+  MessageRow,
+  | 'id'
+  | 'organization_id'
+  | 'pod_id'
+  | 'inbox_uid'
+  | 'inbox_address'
+  | 'thread_id'
+  | 'message_id'
+  | 'direction'
+  | 'labels'
+  | 'timestamp'
+  | 'size'
+  | 'blob'
+> & { readonly attachment_ids: readonly string[] }
+
+const DELETABLE_OF_THREAD = sql<DeletableRow, [threadId: string, rows: number]>(`
+select id, organization_id, pod_id, inbox_uid, inbox_address, thread_id, message_id, direction, labels, "timestamp", size, blob,
+       array(select file->>'attachment_id' from jsonb_array_elements(attachments) as file) as attachment_ids
+  from messages where thread_id = $1 order by "timestamp", id limit $2`)
 
 const BODY = sql<BodyColumns, [id: string]>(
   'select text, html, extracted_text, extracted_html, search_text, headers from message_bodies where id = $1',
@@ -132,16 +160,17 @@ export const store = {
   },
 
   /**
-   * Updates a thread of which messages were deleted that are in none of its lists, nor the newest received or sent one, at
-   * a cost that does not grow with the thread.
+   * Updates a thread of which messages were deleted that are older than those of which its lists are made, nor the newest
+   * received or sent one, at a cost that does not grow with the thread. Of files, older ones may be listed, too.
    */
   async withdrawUnlisted(
     tx: Queryable,
     threadId: string,
-    deleted: { readonly messages: number; readonly bytes: number },
+    deleted: { readonly messages: number; readonly bytes: number; readonly attachmentIds: readonly string[] },
     at: Date,
   ): Promise<void> {
-    await tx.query(WITHDRAW_UNLISTED, threadId, deleted.messages, deleted.bytes, at.toISOString())
+    const { messages, bytes, attachmentIds } = deleted
+    await tx.query(WITHDRAW_UNLISTED, threadId, messages, bytes, at.toISOString(), attachmentIds)
   },
 
   async deleteThread(tx: Queryable, id: string): Promise<void> {
@@ -173,6 +202,11 @@ export const store = {
   /** The oldest messages of a thread, at most `rows`. */
   ofThread(db: Queryable, threadId: string, rows: number): Promise<MessageRow[]> {
     return db.query(OF_THREAD, threadId, rows)
+  },
+
+  /** The same, as far as their deletion needs them. */
+  deletableOfThread(db: Queryable, threadId: string, rows: number): Promise<DeletableRow[]> {
+    return db.query(DELETABLE_OF_THREAD, threadId, rows)
   },
 
   async body(db: Queryable, id: string): Promise<BodyColumns> {

@@ -147,6 +147,15 @@ describe('a thread that is longer than its lists', () => {
     await label(root, 'first-only')
     await label(second, 'then')
     await lengthen(second, LIMITS.thread.messages + 5)
+    // Its lists keep a file of a message that is older than those of which they are made.
+    const file = [{ attachment_id: randomUUID(), start: 0, end: 1, encoding: '7bit', size: 1, content_type: 'a/b' }]
+    await queryRows(
+      db,
+      'with message as (update messages set attachments = $2 where message_id = $1) update threads set attachments = $2 where id = $3',
+      root,
+      JSON.stringify(file),
+      thread_id,
+    )
     const remove = async (id: string) => {
       const before = await store.thread(db, thread_id)
       expect((await fixture.call(inbox.caller, 'messages.delete', 'DELETE', pathOf(id))).status).toBe(204)
@@ -160,6 +169,7 @@ describe('a thread that is longer than its lists', () => {
     expect(first.before).toMatchObject({ subject: 'root', labels: expect.arrayContaining(['first-only']) })
     expect(first.after).toMatchObject({ subject: 'second', labels: ['received', 'unread', 'then', 'sent', 'campaign'] })
     expect(first.after).toMatchObject({ senders: first.before?.senders, preview: first.before?.preview })
+    expect([first.before?.attachments, first.after?.attachments]).toEqual([file, []])
     const newest = `<copy-${LIMITS.thread.messages + 5}-${second.slice(1)}`
     expect((await remove(newest)).after?.timestamp).not.toEqual(first.after?.timestamp)
     expect((await remove(sent.message_id)).after).toMatchObject({ sent_timestamp: null })

@@ -65,19 +65,18 @@ export class KeysetPage {
   /**
    * Cuts the rows that were read into the page, and makes the members of its answer.
    * @param rows at most `take` of them, in the order of the list.
-   * @param countThatFits how many of the page's rows, from the first on, the answer has room for; at least one. Default: all.
-   *   The next page begins where this one was cut.
+   * @param found how many rows there were, where those were left out that the answer has no room for: the next page begins
+   *   with them. Default: as many as there are.
    */
   answer<Row, Item>(
     rows: readonly Row[],
     position: (row: Row) => Position,
     item: (row: Row) => Item,
-    countThatFits: (rows: readonly Row[]) => number = (all) => all.length,
+    found = rows.length,
   ): { items: Item[]; members: PageMembers } {
-    const page = rows.slice(0, this.#size)
-    const shown = page.slice(0, countThatFits(page))
+    const shown = rows.slice(0, this.#size)
     const last = shown.at(-1)
-    const more = last !== undefined && shown.length < rows.length
+    const more = last !== undefined && shown.length < found
     return {
       items: shown.map(item),
       members: {

@@ -1,0 +1,65 @@
+import { queryRows } from '@restante/testkit'
+import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
+import { receiveMail } from '../mailbox-fixture.ts'
+
+const COPIES = 24
+/** Of a page, and of the largest item. */
+const [PAGE, ITEM] = [10 * 1024 * 1024, 1024 * 1024]
+
+let fixture: Fixture
+let inbox: TestInbox
+
+/** Copies a message and its thread, a millisecond older each, with about a megabyte of files. */
+const COPY = `
+with wide as (
+  select number, gen_random_uuid() as id, gen_random_uuid() as thread_id,
+         (select jsonb_agg(jsonb_build_object('attachment_id', gen_random_uuid(), 'start', 0, 'end', 1, 'encoding', '7bit',
+                   'size', 1, 'content_type', 'a/b', 'filename', (select string_agg(md5(number || '-' || n || '-' || part), '')
+                                                                     from generate_series(1, 50) as part)))
+            from generate_series(1, 500) as n) as files
+    from generate_series(1, ${COPIES}) as number),
+thread as (
+  insert into threads
+  select copy.* from wide, threads, jsonb_populate_record(threads, jsonb_build_object('id', wide.thread_id,
+           'attachments', files, 'timestamp', threads."timestamp" - number * interval '1 ms')) as copy
+   where threads.inbox_uid = $1),
+message as (
+  insert into messages
+  select copy.* from wide, messages, jsonb_populate_record(messages, jsonb_build_object('id', wide.id,
+           'thread_id', wide.thread_id, 'message_id', '<' || wide.id || '@x>', 'header_id', '<' || wide.id || '@x>',
+           'digest', wide.id, 'attachments', files, 'blob', wide.id,
+           'timestamp', messages."timestamp" - number * interval '1 ms')) as copy
+   where messages.inbox_uid = $1)
+insert into message_bodies (id, text, headers) select id, 'x', '{}' from wide`
+
+beforeAll(async () => {
+  fixture = await openFixture()
+  inbox = await fixture.inbox()
+  await receiveMail(fixture, inbox, { subject: 'Budget' })
+  await queryRows(fixture.db, COPY, inbox.inbox_uid)
+})
+afterAll(() => fixture.stop())
+
+describe('a list of items that are very large', () => {
+  it.each([
+    ['messages', ''],
+    ['messages', '&subject=budget'],
+    ['threads', ''],
+    ['threads', '&subject=budget'],
+  ] as const)('has short pages, which have all of them in order: %s%s', async (what, filter) => {
+    const times: string[] = []
+    let pages = 0
+    for (let token: string | undefined, more = true; more; more = token !== undefined) {
+      const path = `/${what}?limit=100${filter}${token === undefined ? '' : `&page_token=${token}`}`
+      const { body } = await fixture.call(inbox.caller, `${what}.list`, 'GET', path)
+      expect(Buffer.byteLength(JSON.stringify(body))).toBeLessThan(2 * PAGE + ITEM)
+      expect(body.count).toBe(body[what].length)
+      times.push(...body[what].map(({ timestamp }: { timestamp: string }) => timestamp))
+      token = body.next_page_token
+      pages++
+    }
+    expect(pages).toBeGreaterThan(1)
+    expect(times).toHaveLength(COPIES + 1)
+    expect(times).toEqual(times.toSorted().toReversed())
+  })
+})
