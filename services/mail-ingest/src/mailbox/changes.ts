@@ -1,3 +1,4 @@
+import { LIMITS, SYSTEM_LABELS } from '@restante/contracts/vocabulary'
 import { type Queryable, sql } from '@restante/service/database'
 import type { MessageRow } from './rows/rows.ts'
 
@@ -14,17 +15,49 @@ update messages
                                              delayed_at timestamptz, opened_at timestamptz)
  where messages.id = change.id`)
 
+const { list, listBytes } = LIMITS.thread
+const SYSTEM = `array[${SYSTEM_LABELS.map((label) => `'${label}'`).join(', ')}]`
+/** As `unitedLabels`: whether a label is one of the first of its thread, with its place among them and their bytes. */
+const IS_KEPT = `(label = any(${SYSTEM}) or (number <= ${list} and bytes <= ${listBytes}))`
+
 // In order of first appearance: messages from oldest to newest, the labels of each in their order. A message has at
 // most 512 labels, so the factor 1000 keeps messages apart.
-const UNITE_LABELS = sql<never, [threadIds: readonly string[], at: string]>(`
+const UNITE_LABELS = sql<never, [threadId: string, at: string]>(`
 update threads set updated_at = $2::timestamptz, labels = coalesce((
   select array_agg(label order by first)
-    from (select label, min(number * 1000 + ordinal) as first
-            from (select labels, row_number() over (order by "timestamp", id) as number
-                    from messages where thread_id = threads.id) as member,
-                 unnest(member.labels) with ordinality as carried(label, ordinal)
-           group by label) as seen), '{}')
- where id = any($1::uuid[])`)
+    from (select label, first, row_number() over by_first as number, sum(octet_length(label)) over by_first as bytes
+            from (select label, min(number * 1000 + ordinal) as first
+                    from (select labels, row_number() over (order by "timestamp", id) as number
+                            from messages where thread_id = threads.id) as member,
+                         unnest(member.labels) with ordinality as carried(label, ordinal)
+                   group by label) as seen
+          window by_first as (order by first)) as measured
+   where ${IS_KEPT}), '{}')
+ where id = $1`)
+
+// A thread loses a label with the last of its messages that has it. What is added is known, and so no other message is read:
+// a thread may have any number of them, with hundreds of labels each.
+const FOLLOW_THREADS = sql<never, [threads: string, at: string]>(`
+update threads
+   set updated_at = $2::timestamptz,
+       labels = remaining || array(
+         select label
+           from (select label, place, cardinality(remaining) + row_number() over by_place as number,
+                        remaining_bytes + sum(octet_length(label)) over by_place as bytes
+                   from unnest(added) with ordinality as given(label, place)
+                  where label <> all(remaining)
+                 window by_place as (order by place)) as new
+          where ${IS_KEPT} order by place)
+  from (select thread.id as thread_id, change.added, kept.remaining, kept.remaining_bytes
+          from json_to_recordset($1::json) as change(id uuid, added text[], removed text[])
+               join threads as thread using (id) cross join lateral (
+                 select coalesce(array_agg(label order by place), '{}') as remaining,
+                        coalesce(sum(octet_length(label)), 0) as remaining_bytes
+                   from unnest(thread.labels) with ordinality as present(label, place)
+                  where label <> all(change.removed)
+                     or exists (select from messages where messages.thread_id = thread.id and label = any(messages.labels))
+               ) as kept) as followed
+ where id = followed.thread_id`)
 
 // Search finds no message with a restricted label.
 const FOLLOW_LABELS = sql<never, [ids: readonly string[]]>(`
@@ -33,7 +66,8 @@ update searchable set hidden = now_hidden
           from messages where id = any($1::uuid[])) as changed
  where id = message and hidden <> now_hidden`)
 
-type Relabelled = Pick<MessageRow, 'id' | 'thread_id' | 'labels'>
+/** A message with its labels after a change, and before it. */
+type Relabelled = Pick<MessageRow, 'id' | 'thread_id' | 'labels'> & { readonly before: readonly string[] }
 type MessageProgress = Pick<MessageRow, 'handed_over_at' | 'settled_at' | 'delayed_at' | 'opened_at'>
 
 /** Sets the labels of messages and updates each of their threads once. */
@@ -58,20 +92,28 @@ export async function noteProgress(
   await Promise.all([tx.query(CHANGE, JSON.stringify(rows), at.toISOString()), followLabels(tx, relabelled, at)])
 }
 
-/** Updates the union of a thread's labels. */
+/** Makes the union of a thread's labels again, from all of its messages. */
 export async function uniteLabels(tx: Queryable, threadId: string, at: Date): Promise<void> {
-  await tx.query(UNITE_LABELS, [threadId], at.toISOString())
+  await tx.query(UNITE_LABELS, threadId, at.toISOString())
 }
 
 /** Updates what depends on the labels of messages: their threads, each once, and what search finds. */
 async function followLabels(tx: Queryable, messages: readonly Relabelled[], at: Date): Promise<void> {
   if (messages.length === 0) return
-  const threads = [...new Set(messages.map(({ thread_id }) => thread_id))]
   await Promise.all([
-    tx.query(UNITE_LABELS, threads, at.toISOString()),
+    tx.query(FOLLOW_THREADS, JSON.stringify(changesOfThreads(messages)), at.toISOString()),
     tx.query(
       FOLLOW_LABELS,
       messages.map(({ id }) => id),
     ),
   ])
+}
+
+/** What the changes of messages add to their threads, and may take from them. */
+function changesOfThreads(messages: readonly Relabelled[]) {
+  return [...Map.groupBy(messages, ({ thread_id }) => thread_id)].map(([id, members]) => {
+    const added = new Set(members.flatMap(({ labels, before }) => labels.filter((label) => !before.includes(label))))
+    const removed = new Set(members.flatMap(({ labels, before }) => before.filter((label) => !labels.includes(label))))
+    return { id, added: [...added], removed: [...removed] }
+  })
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { receivedEventType } from '@restante/contracts/access'
 import { topics } from '@restante/contracts/events'
 import type { Message, ThreadItem } from '@restante/contracts/resources'
-import { LIMITS } from '@restante/contracts/vocabulary'
+import { LIMITS, SYSTEM_LABELS } from '@restante/contracts/vocabulary'
 import type { MailMessageEvent } from './label-log.ts'
 import { messageDocument, threadItem } from './rows/documents.ts'
 import type { BodyColumns, MessageRow, ThreadRow } from './rows/rows.ts'
@@ -50,6 +50,7 @@ const REDUCTIONS: readonly ((content: ReceivedContent) => ReceivedContent)[] = [
   // In JSON, each control character of a body takes six bytes.
   ({ message, thread }) => ({ message: withoutBodies(message), thread }),
   ({ message: { cc: _, bcc: __, reply_to: ___, ...message }, thread }) => ({ message, thread }),
+  ({ message, thread }) => ({ message, thread: { ...thread, labels: thread.labels.filter(isOfService) } }),
 ]
 
 /** Omits bodies above 64 KB, then applies the size rule, until the payload is below 900 KB (events 3.1). */
@@ -62,6 +63,10 @@ export function fitContent(content: ReceivedContent): ReceivedContent {
     fitted = reduce(fitted)
   }
   return fitted
+}
+
+function isOfService(label: string): boolean {
+  return SYSTEM_LABELS.includes(label)
 }
 
 function withoutBodies(message: ReceivedMessage): ReceivedMessage {

@@ -1,4 +1,4 @@
-import { LIMITS } from '@restante/contracts/vocabulary'
+import { LIMITS, SYSTEM_LABELS } from '@restante/contracts/vocabulary'
 import type { MessageRow, StoredAttachment, ThreadTotals } from './rows/rows.ts'
 
 /** The columns of a message that contribute to its thread. */
@@ -27,13 +27,13 @@ const NOTHING: ThreadLists = { senders: [], recipients: [], attachments: [] }
 /**
  * The totals of a thread after one more message, which must not be older than the others (mail 5.3). The subject is
  * that of the first message, the preview that of the newest. Labels and lists are united in order of first appearance;
- * the lists keep only their newest entries.
+ * the lists keep only their newest entries, and of labels the first are kept.
  */
 export function extendTotals(totals: ThreadTotals | undefined, message: ThreadMember): ThreadTotals {
   const received = message.direction === 'received' ? message.timestamp : null
   const sent = message.direction === 'sent' ? message.timestamp : null
   return {
-    labels: unique([...(totals?.labels ?? []), ...message.labels]),
+    labels: unitedLabels([...(totals?.labels ?? []), ...message.labels]),
     timestamp: message.timestamp,
     received_timestamp: received ?? totals?.received_timestamp ?? null,
     sent_timestamp: sent ?? totals?.sent_timestamp ?? null,
@@ -64,7 +64,7 @@ export function insertIntoTotals(
     ...(message.direction === 'received' && { received_timestamp: later(totals.received_timestamp) }),
     ...(message.direction === 'sent' && { sent_timestamp: later(totals.sent_timestamp) }),
     ...listsOf(newest),
-    labels: unique([...newest.flatMap(({ labels }) => labels), ...totals.labels]),
+    labels: unitedLabels([...newest.flatMap(({ labels }) => labels), ...totals.labels]),
     subject,
     message_count: totals.message_count + 1,
     size: totals.size + message.size,
@@ -123,6 +123,13 @@ function newestAttachments(all: readonly StoredAttachment[]): StoredAttachment[]
   return last.slice(tooMuch + 1)
 }
 
-function unique(all: readonly string[]): string[] {
-  return [...new Set(all)]
+/** Distinct labels in order of first appearance: all that have a meaning for the service, and the first of the others. */
+function unitedLabels(all: readonly string[]): string[] {
+  const { list, listBytes } = LIMITS.thread
+  let [number, bytes] = [0, 0]
+  return [...new Set(all)].filter((label) => {
+    number++
+    bytes += Buffer.byteLength(label)
+    return SYSTEM_LABELS.includes(label) || (number <= list && bytes <= listBytes)
+  })
 }

@@ -30,6 +30,8 @@ import { keyOf, pendingDeliveryEvents, tombstones } from './store.ts'
 /** A message with what the events of a transaction have changed of it so far. */
 interface Changing {
   readonly row: MessageRow
+  /** The labels that it had before all of them. */
+  readonly before: readonly string[]
   /** Rows of the audit log of labels. */
   readonly records: readonly LabelRecord[]
 }
@@ -50,7 +52,9 @@ export async function applyDeliveryEvents(tx: Tx, outbox: Outbox, events: readon
     ),
     store.messagesOfInboxes(tx, references),
   ])
-  const messages = new Map(found.map((row): [string, Changing] => [keyOf(row), { row, records: [] }]))
+  const messages = new Map(
+    found.map((row): [string, Changing] => [keyOf(row), { row, before: row.labels, records: [] }]),
+  )
   const now = new Date()
   const published: EncodedEvent[] = []
   const without: DeliveryEvent[] = []
@@ -68,7 +72,7 @@ export async function applyDeliveryEvents(tx: Tx, outbox: Outbox, events: readon
   await Promise.all([
     noteProgress(
       tx,
-      changed.map(({ row, records }) => ({ ...row, isRelabelled: records.length > 0 })),
+      changed.map(({ row, before, records }) => ({ ...row, before, isRelabelled: records.length > 0 })),
       now,
     ),
     insertLabelRecords(
@@ -83,7 +87,7 @@ export async function applyDeliveryEvents(tx: Tx, outbox: Outbox, events: readon
 /** What an event makes of its message, and the events that tell so, in their order. */
 function changedBy(
   event: DeliveryEvent,
-  { row, records }: Changing,
+  { row, before, records }: Changing,
   now: Date,
 ): { readonly message: Changing; readonly events: readonly MailMessageEvent[] } {
   const { labels, change } = changedLabels(row.labels, labelChangeOf(event, row))
@@ -96,7 +100,7 @@ function changedBy(
   const changed = { ...row, ...progressBy(event, row), labels }
   const added = labelRecords({ message: changed, change, at: now })
   return {
-    message: { row: changed, records: [...records, ...added] },
+    message: { row: changed, before, records: [...records, ...added] },
     events: [...publicEvents(documents, changed, now), ...added.map(labelEvent)],
   }
 }

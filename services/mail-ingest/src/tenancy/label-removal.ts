@@ -122,7 +122,7 @@ export class LabelRemoval extends Periodic {
           added: [],
           removed: message.labels.filter(isEarlier),
         })
-        return { message: { ...message, labels }, change, at }
+        return { message: { ...message, labels, before: message.labels }, change, at }
       })
       .filter(({ change }) => change.removed.length > 0)
     await setLabels(

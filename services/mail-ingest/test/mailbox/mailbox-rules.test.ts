@@ -247,6 +247,18 @@ describe('the payload of a received event', () => {
     )
     expect(Buffer.byteLength(JSON.stringify(fitContent(most)))).toBeLessThan(900 * 1024)
   })
+
+  it('leaves the labels of callers out of its thread when they are too many', () => {
+    const labels = [
+      'received',
+      ...Array.from({ length: 1_000 }, (_, number) => `${number}${'\x01'.repeat(200)}`),
+      'spam',
+    ]
+    const fitted = fitContent(content({ labels: labels.slice(0, 256) }, { labels }))
+    expect(Buffer.byteLength(JSON.stringify(fitted))).toBeLessThan(900 * 1024)
+    expect(fitted.thread.labels).toEqual(['received', 'spam'])
+    expect(fitted.message.labels).toHaveLength(256)
+  })
 })
 
 describe('ids of the label log', () => {
