@@ -11,7 +11,7 @@ import { highlight } from '../search/finding/found.ts'
 import { searchedWords } from '../search/finding/search-query.ts'
 import { Stems } from '../search/text/stems.ts'
 import { MESSAGE_ITEM_COLUMNS } from './message-list.ts'
-import { takeResults, tokenPosition } from './ranking.ts'
+import { takeResults, tokenPosition } from './search/ranking.ts'
 
 const FOUND = sql<MessageItemRow, [ids: readonly string[]]>(
   `select ${MESSAGE_ITEM_COLUMNS} from messages where id = any($1::uuid[])`,

@@ -7,13 +7,13 @@ import type { SecretBox } from '@restante/service/secrets'
 import { inSpan, type Logger, type WorkSpan } from '@restante/service/telemetry'
 import { type LogEntry, type LoggedAttempt, type LoggedState, logAttempts, logGone } from '../log/store.ts'
 import type { Warnings } from '../warnings/warnings.ts'
-import { InFlight, type Postponed } from './in-flight.ts'
 import { isKept, type MailboxOptions } from './mailbox.ts'
 import { signRequest } from './request.ts'
 import { type Failure, failureOf } from './rules/failure.ts'
 import { afterFailure } from './rules/failure-clock.ts'
 import { nextAttempt } from './rules/schedule.ts'
 import { openHeaders, openSecret } from './secrets.ts'
+import { InFlight, type Postponed } from './slots/in-flight.ts'
 import {
   disableWebhook,
   dropOfDisabled,

@@ -9,13 +9,13 @@ import { CALLER_HEADER, InvalidTokenError, verifyCaller } from '@restante/servic
 import type { Logger } from '@restante/service/telemetry'
 import { WebSocketServer } from 'ws'
 import type { TakeOvers } from '../log/take-overs.ts'
+import type { KeyWatch } from './admission/key-watch.ts'
+import type { StreamQuota } from './admission/quota.ts'
 import type { Answers } from './answers.ts'
 import { CLOSE } from './closes/close-codes.ts'
 import { Connection } from './connection.ts'
 import { FrameCounter } from './frame-counter.ts'
 import type { Hub } from './hub.ts'
-import type { KeyWatch } from './key-watch.ts'
-import type { StreamQuota } from './quota.ts'
 
 export interface UpgradeOptions {
   readonly callerKey: string

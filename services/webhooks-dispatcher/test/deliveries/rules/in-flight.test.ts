@@ -1,4 +1,4 @@
-import { InFlight, type Postponed } from '../../../src/delivery/in-flight.ts'
+import { InFlight, type Postponed } from '../../../src/delivery/slots/in-flight.ts'
 
 const now = 1_000_000
 

@@ -1,7 +1,7 @@
 import { LIMITS } from '@restante/contracts/vocabulary'
 import type { KeysetPage, Position } from '@restante/service/http'
-import type { Candidates } from '../search/finding/candidates.ts'
-import type { Candidate, RankedPosition, Wanted } from '../search/finding/compare.ts'
+import type { Candidates } from '../../search/finding/candidates.ts'
+import type { Candidate, RankedPosition, Wanted } from '../../search/finding/compare.ts'
 
 /** A result of a page, with its place. */
 export interface Placed {
