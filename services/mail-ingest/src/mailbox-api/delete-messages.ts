@@ -36,14 +36,18 @@ export function deleteMessage(deps: Deps, caller: Caller, messageId: string): Pr
 
 /**
  * Deletes a thread permanently, with all its messages (mail 10). A long one is deleted in batches, so that its inbox is
- * not locked for long; mail that joins it meanwhile is deleted as well. After a crash the rest of it remains, and is
+ * not locked for long; mail that joins it meanwhile is deleted as well, and so is what was sent into it and is still on its way
+ * here. After a crash the rest of it remains, and is
  * deleted when the request is repeated.
  */
 export async function deleteThread(deps: Deps, caller: Caller, threadId: string): Promise<void> {
   const { inbox_uid } = await visibleThread(deps.db, caller, threadId)
   for (let begun = false, more = true; more; begun = true) {
     more = await underMailboxLock(deps.db, inbox_uid, async (tx) => {
-      if (!begun) await visibleThread(tx, caller, threadId)
+      if (!begun) {
+        await visibleThread(tx, caller, threadId)
+        await tombstones.addThread(tx, inbox_uid, threadId, new Date())
+      }
       const messages = await store.deletableOfThread(tx, threadId, BATCH)
       if (messages.length > 0) await deleteOfThread(tx, deps, messages)
       return messages.length === BATCH

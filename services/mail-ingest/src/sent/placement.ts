@@ -52,7 +52,7 @@ export class SentPlacement {
   readonly #memory = new ByteSemaphore({ bytes: LIMITS.inbound.bytes })
 
   /** Whether copies are unwanted. */
-  readonly #checks: Batcher<SentReference, boolean>
+  readonly #checks: Batcher<SentCopy, boolean>
   /** Copies that are placed at the same time share a transaction. */
   readonly #placements: Batcher<PreparedCopy, undefined>
 
@@ -73,7 +73,7 @@ export class SentPlacement {
     return copies.map(() => undefined)
   }
 
-  async #areUnwanted(copies: readonly SentReference[]): Promise<boolean[]> {
+  async #areUnwanted(copies: readonly SentCopy[]): Promise<boolean[]> {
     const unwanted = new Set((await unwantedAmong(this.#options.db, copies)).map(keyOf))
     return copies.map((copy) => unwanted.has(keyOf(copy)))
   }

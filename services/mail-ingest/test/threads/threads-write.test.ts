@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { callerOf, countRows, queryRows, type TopicCollection, waitFor } from '@restante/testkit'
 import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
-import { pathOf, receiveMail, restricted } from '../mailbox-fixture.ts'
+import { pathOf, receiveMail, restricted, sentCopy } from '../mailbox-fixture.ts'
 
 let fixture: Fixture
 let inbox: TestInbox
@@ -147,6 +147,25 @@ describe('threads.delete', () => {
     ])
       expect(answer).toMatchObject(notFound)
     expect((await get(path)).body.message_count).toBe(2)
+  })
+})
+
+describe('a message that was sent into a thread before its deletion', () => {
+  it('is deleted with it, also when its copy and what became of it arrive later', async () => {
+    const { path } = await conversation()
+    const thread_id = path.slice('/threads/'.length)
+    const [late, other] = [await sentCopy(fixture, inbox, { thread_id }), await sentCopy(fixture, inbox)]
+    expect((await remove(path)).status).toBe(204)
+    for (const copy of [late, other, late]) await fixture.peer('mail-ingest.placeSent', copy)
+    expect(await remove(path)).toMatchObject(notFound)
+    const stored = 'select message_id from messages where message_id = any($1)'
+    expect(await queryRows(fixture.db, stored, [late.message_id, other.message_id])).toEqual([
+      { message_id: other.message_id },
+    ])
+    const gone = 'select message_id from tombstones where message_id = any($1)'
+    expect(await queryRows(fixture.db, gone, [late.message_id, other.message_id])).toEqual([
+      { message_id: late.message_id },
+    ])
   })
 })
 
