@@ -4,6 +4,10 @@ import { probe } from '../series/read.ts'
 import type { Scope } from '../series/series.ts'
 import { sumsBefore } from '../series/sums.ts'
 import { pointsOf, type Range } from './range.ts'
+import type { Bounds } from './steps.ts'
+
+/** So few bounds are asked for at once. */
+const FEW = 20
 
 /** A running total at a moment. */
 export interface Measured {
@@ -20,14 +24,30 @@ export async function usageAt(
   const last = points.length - 1
   // A total at a moment is the sum of all before the millisecond after it.
   const from = range.from + 1
-  const spans = types.map((series) => ({ series, first: 0, last }))
   const grid = { from, to: from + last * period, period, sinceEver: true }
-  // One statement, so that all totals are those of one moment: what is counted together is seen together.
-  const found = await probe(on, scope, spans, grid)
+  // Each moment is of one statement, so that what is counted together is seen together. PostgreSQL works on one with one core.
+  const found = await Promise.all(
+    halvesOf(last).map(async (bounds) => {
+      const spans = types.map((series) => ({ series, ...bounds }))
+      return { bounds, sums: await probe(on, scope, spans, grid) }
+    }),
+  )
   return new Map(
     types.map((type) => {
-      const totals = sumsBefore(found.get(type), points.length)
+      const totals = found.flatMap(({ bounds, sums }) =>
+        sumsBefore(sums.get(type), bounds.last + 1).slice(bounds.first),
+      )
       return [type, points.map((at, index) => ({ at, value: totals[index] ?? 0 }))]
     }),
   )
+}
+
+/** Two halves of the bounds up to a last one; or all, where there are few. */
+function halvesOf(last: number): Bounds[] {
+  if (last < FEW) return [{ first: 0, last }]
+  const middle = Math.floor(last / 2)
+  return [
+    { first: 0, last: middle },
+    { first: middle + 1, last },
+  ]
 }
