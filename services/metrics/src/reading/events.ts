@@ -20,6 +20,9 @@ type Found = Map<CountedEventType, PeriodSum[]>
 type TypeSpan = Span<CountedEventType>
 type TypeStep = TypeSpan & Step
 
+/** Of fewer days, those of rare types are read faster than looked up. */
+const MANY_DAYS = 16
+
 /** How much further a step looks than the one before it, which found less than planned, and how much it does at most. */
 const LEAP = { factor: 4, most: 16 } as const
 
@@ -69,6 +72,12 @@ async function countIn(
   const missing = (type: CountedEventType) => limit - (found.get(type)?.length ?? 0)
   const wanted = [...found.keys()].filter((type) => missing(type) > 0)
   if (wanted.length === 0) return
+  const take = async (steps: readonly TypeStep[]) => {
+    for (const [series, inOrder] of await look(on, scope, steps, grid)) {
+      found.get(series)?.push(...(descending ? inOrder.toReversed() : inOrder))
+    }
+  }
+  if (isWanted(part, limit, grid)) return take(wanted.map((series) => ({ series, ...part, probed: true })))
   const days = await daysOf(on, scope, wanted, rangeOfBounds(grid, part))
   let open = [...days.keys()].map((series): TypeSpan => ({ series, ...part }))
   for (let leap = 1; open.length > 0; leap = Math.min(leap * LEAP.factor, LEAP.most)) {
@@ -77,13 +86,16 @@ async function countIn(
       const step = stepOf(days.get(left.series) ?? new Map(), grid, left, { periods, descending })
       return { series: left.series, ...step }
     })
-    for (const [series, inOrder] of await look(on, scope, steps, grid)) {
-      found.get(series)?.push(...(descending ? inOrder.toReversed() : inOrder))
-    }
+    await take(steps)
     open = open
       .map((left, index) => restOf(left, steps[index] ?? left, descending))
       .filter((left) => left.first < left.last && missing(left.series) > 0)
   }
+}
+
+/** Whether all of a part is wanted, of so many days that how full they are need not be asked: looking bounds up reads them, too. */
+function isWanted({ first, last }: Bounds, limit: number, { period }: Grid): boolean {
+  return last - first <= limit && (last - first) * period >= MANY_DAYS * DAY_MS
 }
 
 /** Lists events by type in the chosen order, one entry each: those of a millisecond are counted together, and told apart here. */
