@@ -141,6 +141,7 @@ export class Timers<Kinds extends object> extends Schedule<Kinds> implements Com
   async stop(): Promise<void> {
     const queues = this.#queues
     if (!queues) return
+    // Before the poller, whose last round may take a while: no attempt begins meanwhile.
     const direct = [...this.#works.values()].map((work) => work.direct?.drain())
     await this.#poller?.stop()
     const drained = Promise.all([queues.drain(), ...direct])

@@ -1,4 +1,4 @@
-/** A mail may make this many times as much heap as it has bytes, so that one of this size fills a good part of a thread. */
+/** A mail may need a hundred times its size as heap, so that one of this size may fill that of a thread. */
 const LARGE_BYTES = 1024 * 1024
 
 /**

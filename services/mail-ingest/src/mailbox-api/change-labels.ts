@@ -2,7 +2,7 @@ import type { Caller } from '@restante/contracts/access'
 import type { UpdatedMessage, UpdatedThread } from '@restante/contracts/resources'
 import { LIMITS } from '@restante/contracts/vocabulary'
 import type { Outbox } from '@restante/messaging'
-import type { Database, Tx } from '@restante/service/database'
+import { type Database, isLockTimeout, type Tx } from '@restante/service/database'
 import { ApiError, invalid } from '@restante/service/errors'
 import { requireInbox } from '@restante/service/identity'
 import { setLabels } from '../mailbox/changes.ts'
@@ -114,9 +114,4 @@ export async function underMailboxLock<T>(db: Database, inboxUid: string, work: 
       if (attempt === ATTEMPTS) throw new ApiError('race_condition', { cause: error })
     }
   }
-}
-
-/** PostgreSQL's `lock_not_available`. */
-function isLockTimeout(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '55P03'
 }

@@ -36,31 +36,28 @@ export function deleteMessage(deps: Deps, caller: Caller, messageId: string): Pr
 
 /**
  * Deletes a thread permanently, with all its messages (mail 10). A long one is deleted in batches, so that its inbox is
- * not locked for long; mail that joins it meanwhile is deleted as well, and so is what was sent into it and is still on its way
- * here. After a crash the rest of it remains, and is
- * deleted when the request is repeated.
+ * not locked for long; mail that joins it meanwhile is deleted as well, and so is what was sent into it and comes here later.
+ * After a crash the rest of it remains, and is deleted when the request is repeated.
  */
 export async function deleteThread(deps: Deps, caller: Caller, threadId: string): Promise<void> {
   const { inbox_uid } = await visibleThread(deps.db, caller, threadId)
   for (let begun = false, more = true; more; begun = true) {
     more = await underMailboxLock(deps.db, inbox_uid, async (tx) => {
-      if (!begun) {
-        await visibleThread(tx, caller, threadId)
-        await tombstones.addThread(tx, inbox_uid, threadId, new Date())
-      }
+      if (!begun) await visibleThread(tx, caller, threadId)
       const messages = await store.deletableOfThread(tx, threadId, BATCH)
-      if (messages.length > 0) await deleteOfThread(tx, deps, messages)
+      // With its last message, and not before: a thread that remains in part may be answered.
+      const isDeleted = await deleteOfThread(tx, deps, messages)
+      if (isDeleted) await tombstones.addThread(tx, inbox_uid, threadId, new Date())
       return messages.length === BATCH
     })
   }
 }
 
-/** @param messages of one thread, at least one. */
-async function deleteOfThread(tx: Tx, { outbox, sweep }: Deps, messages: readonly DeletableRow[]): Promise<void> {
+/** @param messages of one thread. @returns whether they were its last. */
+async function deleteOfThread(tx: Tx, { outbox, sweep }: Deps, messages: readonly DeletableRow[]): Promise<boolean> {
   const [first] = messages
-  if (!first) return
+  if (!first) return false
   const now = new Date()
-  const sent = messages.filter(({ direction }) => direction === 'sent').map(({ message_id }) => message_id)
   await Promise.all([
     store.deleteMessages(
       tx,
@@ -70,13 +67,18 @@ async function deleteOfThread(tx: Tx, { outbox, sweep }: Deps, messages: readonl
       tx,
       messages.map(({ blob }) => blob),
     ),
-    sent.length > 0 && tombstones.add(tx, first.inbox_uid, sent, now),
+    tombstones.add(
+      tx,
+      messages.filter(({ direction }) => direction === 'sent'),
+      now,
+    ),
   ])
   const isThreadDeleted = await withdrawFromThread(tx, first.thread_id, messages, now)
   const last = messages.length - 1
   const events = messages.map((message, index) => deletedEvent(message, isThreadDeleted && index === last, now))
   await outbox.addAll(tx, topics['mail.messages'], events)
   tx.afterCommit(sweep)
+  return isThreadDeleted
 }
 
 /** Updates a thread of which messages were deleted. @returns whether they were its last. */

@@ -4,7 +4,7 @@ import { LIMITS } from '@restante/contracts/vocabulary'
 import type { Outbox } from '@restante/messaging'
 import { bareAddress, type OpenImage, ParserCrashedError, type ParserPool, ParserTimeoutError } from '@restante/mime'
 import { Batcher, ByteSemaphore } from '@restante/service/concurrency'
-import type { Database, Tx } from '@restante/service/database'
+import type { Database, Queryable, Tx } from '@restante/service/database'
 import { contentOf, type MailContent, unparsedContent } from '../content/mail-content.ts'
 import { parsed } from '../content/read-mail.ts'
 import type { RecipientLookup } from '../inbound/recipients.ts'
@@ -16,7 +16,7 @@ import { copiesOf, type RawMailUse, rawMails } from '../raw/store.ts'
 import { mailDigest } from '../threading/duplicates.ts'
 import { announceStored, extendThreads, saveWithThreads } from '../threading/extend-threads.ts'
 import { applyDeliveryEvents } from './apply-delivery-events.ts'
-import { keyOf, pendingDeliveryEvents, type SentReference, unwantedAmong } from './store.ts'
+import { keyOf, pendingDeliveryEvents, type SentReference, tombstones, unwantedAmong } from './store.ts'
 
 export interface PlacementOptions {
   readonly db: Database
@@ -74,7 +74,7 @@ export class SentPlacement {
   }
 
   async #areUnwanted(copies: readonly SentCopy[]): Promise<boolean[]> {
-    const unwanted = new Set((await unwantedAmong(this.#options.db, copies)).map(keyOf))
+    const unwanted = new Set((await turnedAway(this.#options.db, copies)).map(keyOf))
     return copies.map((copy) => unwanted.has(keyOf(copy)))
   }
 
@@ -143,7 +143,7 @@ export class SentPlacement {
         tx,
         all.map(({ inbox_uid }) => inbox_uid),
       ),
-      unwantedAmong(tx, all),
+      turnedAway(tx, all),
     ])
     const { added, abandoned } = sorted(copies, unwanted)
     await Promise.all(abandoned.map(({ use }) => rawMails.abandon(tx, use)))
@@ -161,6 +161,14 @@ export class SentPlacement {
     ])
     await applyDeliveryEvents(tx, outbox, early)
   }
+}
+
+/** Those of some copies that are unwanted. What was sent into a thread that is deleted counts as deleted with it. */
+async function turnedAway(on: Queryable, copies: Parameters<typeof unwantedAmong>[1]): Promise<SentReference[]> {
+  const unwanted = await unwantedAmong(on, copies)
+  const deleted = unwanted.filter(({ of_deleted_thread }) => of_deleted_thread)
+  await tombstones.add(on, deleted, new Date())
+  return unwanted
 }
 
 /** Of copies of the same message, which two callers have brought, the first is added. */

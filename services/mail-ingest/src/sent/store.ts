@@ -3,9 +3,12 @@ import { decodeEvent } from '@restante/messaging'
 import { type Queryable, sql } from '@restante/service/database'
 import type { DeliveryEvent } from './delivery-events.ts'
 
-const ADD_TOMBSTONE = sql<never, [inboxUid: string, messageIds: readonly string[], at: string]>(`
+type Column = readonly string[]
+
+const ADD_TOMBSTONES = sql<never, [inboxUids: Column, messageIds: Column, at: string]>(`
 insert into tombstones (inbox_uid, message_id, deleted_at)
-select $1, message_id, $3::timestamptz from unnest($2::text[]) as deleted(message_id)
+select inbox_uid, message_id, $3::timestamptz from unnest($1::uuid[], $2::text[]) as deleted(inbox_uid, message_id)
+ order by 1, 2
 on conflict do nothing`)
 
 /** A message of an inbox. */
@@ -24,56 +27,55 @@ const TOMBSTONES = sql<SentReference, [inboxUids: readonly string[], messageIds:
    join tombstones using (inbox_uid, message_id)`,
 )
 
-type Column = readonly string[]
+/** A copy that must not be stored. */
+export interface UnwantedCopy extends SentReference {
+  readonly of_deleted_thread: boolean
+}
 
 // Scalar subqueries, because `exists` may be planned as a scan of the whole table.
-const UNWANTED = sql<SentReference, [inboxUids: Column, messageIds: Column, threadNames: Column]>(`
-select inbox_uid, message_id
-  from unnest($1::uuid[], $2::text[], $3::text[]) as copy(inbox_uid, message_id, thread_name)
- where coalesce(
+const UNWANTED = sql<UnwantedCopy, [inboxUids: Column, messageIds: Column, threadNames: Column]>(`
+select inbox_uid, message_id, of_deleted_thread
+  from (select inbox_uid, message_id,
+               coalesce((select true from tombstones t where t.inbox_uid = copy.inbox_uid and t.message_id = thread_name), false)
+                 as of_deleted_thread
+          from unnest($1::uuid[], $2::text[], $3::text[]) as copy(inbox_uid, message_id, thread_name)) as copy
+ where of_deleted_thread or coalesce(
    (select true from messages m where m.inbox_uid = copy.inbox_uid and m.message_id = copy.message_id),
    (select true from tombstones t where t.inbox_uid = copy.inbox_uid and t.message_id = copy.message_id),
-   (select true from tombstones t where t.inbox_uid = copy.inbox_uid and t.message_id = copy.thread_name),
    (select true from deleted_scopes where id = copy.inbox_uid and kind = 'inbox'))`)
-
-// What was sent into a thread that is deleted is deleted with it, in whatever order they come here.
-const DELETED_WITH_THREAD = sql<never, [inboxUids: Column, messageIds: Column, threadNames: Column, at: string]>(`
-insert into tombstones (inbox_uid, message_id, deleted_at)
-select copy.inbox_uid, copy.message_id, $4::timestamptz
-  from unnest($1::uuid[], $2::text[], $3::text[]) as copy(inbox_uid, message_id, thread_name)
-       join tombstones as thread on thread.inbox_uid = copy.inbox_uid and thread.message_id = copy.thread_name
- order by 1, 2
-on conflict do nothing`)
 
 /** The name of a deleted thread among the tombstones, whose other names are the ids of messages: these have an `@`. */
 function threadName(threadId: string): string {
   return `thread ${threadId}`
 }
 
-/**
- * Those of some copies that are stored already, or must not be stored (again): they, their threads or their inboxes were
- * deleted. Of one whose thread was deleted, later events have no effect either.
- */
-export async function unwantedAmong(
+/** Those of some copies that are stored already, or must not be stored (again): they, their threads or their inboxes were deleted. */
+export function unwantedAmong(
   on: Queryable,
   copies: readonly (SentReference & { readonly thread_id: string })[],
-): Promise<SentReference[]> {
-  const inboxes = copies.map(({ inbox_uid }) => inbox_uid)
-  const messages = copies.map(({ message_id }) => message_id)
-  const threads = copies.map(({ thread_id }) => threadName(thread_id))
-  const unwanted = await on.query(UNWANTED, inboxes, messages, threads)
-  if (unwanted.length > 0) await on.query(DELETED_WITH_THREAD, inboxes, messages, threads, new Date().toISOString())
-  return unwanted
+): Promise<UnwantedCopy[]> {
+  return on.query(
+    UNWANTED,
+    copies.map(({ inbox_uid }) => inbox_uid),
+    copies.map(({ message_id }) => message_id),
+    copies.map(({ thread_id }) => threadName(thread_id)),
+  )
 }
 
 /** Deleted sent messages and threads, which neither a late copy nor a late event may bring back (events 1.2 rule 12). */
 export const tombstones = {
-  async add(tx: Queryable, inboxUid: string, messageIds: readonly string[], at: Date): Promise<void> {
-    await tx.query(ADD_TOMBSTONE, inboxUid, messageIds, at.toISOString())
+  async add(on: Queryable, messages: readonly SentReference[], at: Date): Promise<void> {
+    if (messages.length === 0) return
+    await on.query(
+      ADD_TOMBSTONES,
+      messages.map(({ inbox_uid }) => inbox_uid),
+      messages.map(({ message_id }) => message_id),
+      at.toISOString(),
+    )
   },
 
-  async addThread(tx: Queryable, inboxUid: string, threadId: string, at: Date): Promise<void> {
-    await tx.query(ADD_TOMBSTONE, inboxUid, [threadName(threadId)], at.toISOString())
+  addThread(tx: Queryable, inboxUid: string, threadId: string, at: Date): Promise<void> {
+    return this.add(tx, [{ inbox_uid: inboxUid, message_id: threadName(threadId) }], at)
   },
 
   /** Those of the given messages that were deleted. */

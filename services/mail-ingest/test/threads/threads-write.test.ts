@@ -169,6 +169,37 @@ describe('a message that was sent into a thread before its deletion', () => {
   })
 })
 
+describe('a thread whose deletion was broken off', () => {
+  it('gets what is sent into it, since a part of it remains', async () => {
+    const { first, path } = await conversation()
+    const thread_id = path.slice('/threads/'.length)
+    await lengthen(first, 450)
+    // The second batch of 200 fails.
+    await queryRows(
+      fixture.db,
+      `create function refuse() returns trigger language plpgsql as $$ begin
+         if (select count(*) from messages where thread_id = old.thread_id) < 253 then raise exception 'refused'; end if;
+         return old;
+       end $$`,
+    )
+    await queryRows(
+      fixture.db,
+      'create trigger refused before delete on messages for each row execute function refuse()',
+    )
+    expect((await remove(path)).status).toBe(500)
+    await queryRows(fixture.db, 'drop trigger refused on messages')
+    const copy = await sentCopy(fixture, inbox, { thread_id })
+    await fixture.peer('mail-ingest.placeSent', copy)
+    const { body } = await get(path)
+    expect(body.message_count).toBe(450 + 2 - 200 + 1)
+    expect((await fixture.call(inbox.caller, 'messages.get', 'GET', pathOf(copy.message_id))).body).toMatchObject({
+      thread_id,
+    })
+    expect((await remove(path)).status).toBe(204)
+    expect(await remove(path)).toMatchObject(notFound)
+  })
+})
+
 describe('threads.getAttachment', () => {
   it('200: a link to the file of one of its messages', async () => {
     const { path } = await conversation()

@@ -47,9 +47,10 @@ async function eventsOf(db: Queryable, caller: Caller, query: MetricEventsQuery)
   const { event_types: types = COUNTED_EVENT_TYPES, limit = LIMIT.default, descending = false } = query
   const visible = types.filter((type) => missingForEventTypes(caller.credential, [type], 'webhook') === undefined)
   const question = { scope: scopeOf(caller), types: visible, range, limit, descending }
-  const period = (query.period ?? 0) * SECOND
-  const found = period === 0 ? await listEvents(db, question) : await countByPeriod(db, { ...question, period })
-  return new WrittenJson(writeEvents(types, found, { from: range.from, period: period || 1 }))
+  const grid = { from: range.from, period: query.period === undefined ? 1 : query.period * SECOND }
+  const found =
+    query.period === undefined ? listEvents(db, question) : countByPeriod(db, { ...question, period: grid.period })
+  return new WrittenJson(writeEvents(types, await found, grid))
 }
 
 async function usageOf(db: Queryable, caller: Caller, query: MetricUsageQuery) {
@@ -60,7 +61,7 @@ async function usageOf(db: Queryable, caller: Caller, query: MetricUsageQuery) {
   requireFewPeriods(range.to - range.from, period)
   const measurable: readonly UsageType[] = USAGE_TYPES[scope.tier]
   const types = asked === undefined ? measurable : asked.filter((type) => measurable.includes(type))
-  const timestamp = timestamps(period)
+  const timestamp = timestamps()
   const found = await usageAt(db, { scope, types, range, period })
   return byType(types, (type) =>
     firstOf(found.get(type) ?? [], limit, descending).map(({ at, value }) => ({ timestamp: timestamp(at), value })),
@@ -76,7 +77,7 @@ async function ratesOf(db: Queryable, caller: Caller, query: MetricRatesQuery) {
   requireKept(range, now)
   requireFewPeriods(range.to - range.from + width, period)
   const { limit = LIMIT.default, descending = false } = query
-  const timestamp = timestamps(period)
+  const timestamp = timestamps()
   const found = await ratesAt(db, { scope: scopeOf(caller), types, range, period, window: width })
   return byType(types, (type) =>
     firstOf(found.get(type) ?? [], limit, descending).map(({ at, ...rated }) => ({
