@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
+import { codeOf, isError } from '../../errors/error-codes.ts'
 import { messageOf } from '../../errors/message-of.ts'
-import { isLockTimeout } from '../errors.ts'
 import type { Migration } from './migrations.ts'
 
 /** First line of a migration whose statements run one by one, because PostgreSQL allows them in no transaction. */
 const OUTSIDE = '-- outside a transaction'
+
+const LOCK_NOT_AVAILABLE = '55P03'
 
 export interface LockPatience {
   /**
@@ -33,7 +35,7 @@ export async function applyMigration(client: pg.Client, migration: Migration, pa
       return await apply(client, migration, patience.lockTimeoutMs)
     } catch (error) {
       await client.query('rollback').catch(() => {})
-      if (attempt >= patience.attempts || !isLockTimeout(error))
+      if (attempt >= patience.attempts || !isError(error) || codeOf(error) !== LOCK_NOT_AVAILABLE)
         throw new Error(`Migration ${migration.name} failed: ${messageOf(error)}`, { cause: error })
     }
     await sleep(patience.pauseMs)
