@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -173,7 +174,9 @@ export async function openFixture(overrides: Record<string, string> = {}, domain
     returnPath: new ReturnPath(config.returnPath),
     async inbox() {
       const me = await gateway.request(key, 'GET', '/v0/auth/me')
-      const { inbox_id: address } = await gateway.request(key, 'POST', '/v0/inboxes', {})
+      // Not a generated name: its words are found by searches.
+      const username = `i${randomInt(2 ** 47)}`
+      const { inbox_id: address } = await gateway.request(key, 'POST', '/v0/inboxes', { username })
       const { recipients } = await owner.call('gateway.resolveRecipients', { addresses: [String(address)] })
       const [found] = recipients
       if (found?.status !== 'deliver') throw new Error('the gateway does not know the inbox it made')
