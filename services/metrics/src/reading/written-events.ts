@@ -42,6 +42,8 @@ class Writer {
   readonly #bytes: Buffer
   #at = 0
   readonly #entry = Buffer.from(ENTRY)
+  /** How days are written: each type has mostly the same ones. */
+  readonly #dates = new Map<number, string>()
   /** The day that the entry has now. */
   #day = Number.NaN
 
@@ -83,7 +85,7 @@ class Writer {
     const day = dayOf(at)
     if (day !== this.#day) {
       this.#day = day
-      this.#entry.write(new Date(day * DAY_MS).toISOString().slice(0, 'YYYY-MM-DD'.length), DATE, 'latin1')
+      this.#entry.write(this.#dateOf(day), DATE, 'latin1')
     }
     const ms = at - day * DAY_MS
     const seconds = Math.floor(ms / 1_000)
@@ -93,6 +95,14 @@ class Writer {
     write(this.#entry, MINUTE, 2, minutes - hours * 60)
     write(this.#entry, SECOND, 2, seconds - minutes * 60)
     write(this.#entry, MILLISECOND, 3, ms - seconds * 1_000)
+  }
+
+  #dateOf(day: number): string {
+    const known = this.#dates.get(day)
+    if (known !== undefined) return known
+    const date = new Date(day * DAY_MS).toISOString().slice(0, 'YYYY-MM-DD'.length)
+    this.#dates.set(day, date)
+    return date
   }
 }
 
