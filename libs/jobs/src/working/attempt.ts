@@ -1,3 +1,4 @@
+import { withTimeLimit } from '@restante/service/concurrency'
 import { type Queryable, retryThroughOutage, type Transactional, type Tx } from '@restante/service/database'
 import type { Logger } from '@restante/service/telemetry'
 import { AttemptsExhaustedError, LeaseLostError } from '../state/errors.ts'
@@ -127,7 +128,15 @@ export class Attempts<Payload> {
     if (maxAttempts !== undefined && timer.attempt > maxAttempts)
       return this.#giveUp(timer, new AttemptsExhaustedError(maxAttempts))
     const lease = this.#keepLease(timer, stopping)
-    const signal = AbortSignal.any([stopping, AbortSignal.timeout(attemptMs), lease.lost])
+    try {
+      const signals = lease.lost ? [stopping, lease.lost] : [stopping]
+      return await withTimeLimit(attemptMs, signals, (signal) => this.#handle(timer, signal, stopping))
+    } finally {
+      lease.stop()
+    }
+  }
+
+  async #handle(timer: ClaimedTimer<Payload>, signal: AbortSignal, stopping: AbortSignal): Promise<Outcome> {
     const conclude = <T>(effect: (tx: Tx) => Promise<T>): Promise<T> =>
       retryThroughOutage(signal, () => this.#conclude(timer, effect))
     let concluded = false
@@ -165,8 +174,6 @@ export class Attempts<Payload> {
         return 'completed'
       }
       return this.#fail(timer, error, stopping)
-    } finally {
-      lease.stop()
     }
   }
 
@@ -177,11 +184,11 @@ export class Attempts<Payload> {
   #keepLease(
     { id, kind, lease }: ClaimedTimer<Payload>,
     stopping: AbortSignal,
-  ): { lost: AbortSignal; stop: () => void } {
+  ): { lost?: AbortSignal; stop: () => void } {
     const { attemptMs } = this.#options
     const leaseMs = this.#leaseMs
+    if (attemptMs <= leaseMs) return { stop: () => {} }
     const lost = new AbortController()
-    if (attemptMs <= leaseMs) return { lost: lost.signal, stop: () => {} }
     const end = Date.now() + attemptMs
     const interval = setInterval(() => {
       // A handler that ignores its signal must not hold the timer forever.

@@ -1,6 +1,7 @@
 import { context } from '@opentelemetry/api'
 import { suppressTracing } from '@opentelemetry/core'
 import { Agent, type Dispatcher } from 'undici'
+import { TimeLimitError, withTimeLimit } from '../concurrency/time-limit.ts'
 import { ApiError } from '../errors/api-error.ts'
 import type { Component } from '../process/component.ts'
 import { AddressPolicy, type AllowedAddresses } from './address-policy.ts'
@@ -115,16 +116,17 @@ export class GuardedFetch implements Component {
    * `signal`.
    */
   async fetch(url: string, request: OutboundRequest): Promise<OutboundResponse> {
-    const deadline = AbortSignal.timeout(request.timeoutMs)
-    const signal = request.signal ? AbortSignal.any([deadline, request.signal]) : deadline
-    try {
-      // Trace ids must not reach servers outside the installation.
-      const untraced = suppressTracing(context.active())
-      return await context.with(untraced, () => this.#follow(firstHop(url, request), request, signal))
-    } catch (error) {
-      if (request.signal?.aborted) throw request.signal.reason
-      throw deadline.aborted ? new OutboundTimeoutError(request.timeoutMs) : typed(error, request.timeoutMs)
-    }
+    const { timeoutMs, signal: given } = request
+    return withTimeLimit(timeoutMs, given ? [given] : [], async (signal) => {
+      try {
+        // Trace ids must not reach servers outside the installation.
+        const untraced = suppressTracing(context.active())
+        return await context.with(untraced, () => this.#follow(firstHop(url, request), request, signal))
+      } catch (error) {
+        if (given?.aborted) throw given.reason
+        throw signal.reason instanceof TimeLimitError ? new OutboundTimeoutError(timeoutMs) : typed(error, timeoutMs)
+      }
+    })
   }
 
   async #follow(first: Hop, request: OutboundRequest, signal: AbortSignal): Promise<OutboundResponse> {

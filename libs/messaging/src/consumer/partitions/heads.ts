@@ -1,5 +1,5 @@
 import type { TopicDefinition } from '@restante/contracts/events'
-import { Semaphore, within } from '@restante/service/concurrency'
+import { Semaphore, within, withTimeLimit } from '@restante/service/concurrency'
 import type { Batch, Consumer as KafkaConsumer } from 'kafkajs'
 import type { Kafka } from '../../kafka/kafka.ts'
 import { type ConsumedRecord, toRecord } from '../../kafka/record.ts'
@@ -213,9 +213,10 @@ function firstAttempts(processor: BatchProcessor): Processor {
     queuePerKey: processor.queuePerKey,
     accepts: (record) => processor.accepts(record),
     process: async (records: readonly ConsumedRecord[], partitions: PausablePartitions) => {
-      const signal = AbortSignal.any([partitions.signal, AbortSignal.timeout(LONGEST_MS)])
       try {
-        await processor.processAhead(records, { signal, pause: () => partitions.pause() })
+        await withTimeLimit(LONGEST_MS, [partitions.signal], (signal) =>
+          processor.processAhead(records, { signal, pause: () => partitions.pause() }),
+        )
       } catch (error) {
         if (!(error instanceof RevokedError) || partitions.signal.aborted) throw error
       }

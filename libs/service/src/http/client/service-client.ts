@@ -9,6 +9,7 @@ import {
 import type { InternalOperationDefinition } from '@restante/contracts/operations'
 import { ROUTE_NOT_FOUND, type ServiceName } from '@restante/contracts/vocabulary'
 import { Agent } from 'undici'
+import { withTimeLimit } from '../../concurrency/time-limit.ts'
 import { UpstreamError } from '../../errors/infrastructure.ts'
 import { SERVICE_HEADER, TokenMint } from '../../identity/tokens.ts'
 import type { Component } from '../../process/component.ts'
@@ -88,15 +89,17 @@ export class ServiceClient<From extends ServiceName = ServiceName> implements Co
     timeoutMs: number,
   ): Promise<{ status: number; text: string }> {
     try {
-      const { statusCode, body: answer } = await this.#agent.request({
-        origin: this.#options.url,
-        path: operation.path,
-        method: operation.method,
-        headers,
-        body,
-        signal: AbortSignal.timeout(timeoutMs),
+      return await withTimeLimit(timeoutMs, [], async (signal) => {
+        const { statusCode, body: answer } = await this.#agent.request({
+          origin: this.#options.url,
+          path: operation.path,
+          method: operation.method,
+          headers,
+          body,
+          signal,
+        })
+        return { status: statusCode, text: await answer.text() }
       })
-      return { status: statusCode, text: await answer.text() }
     } catch (cause) {
       throw new UpstreamError(`${operation.id} of ${this.#options.to} did not answer`, { cause })
     }

@@ -1,4 +1,5 @@
 import { ByteSemaphore } from '../../concurrency/byte-semaphore.ts'
+import { TimeLimitError, withTimeLimit } from '../../concurrency/time-limit.ts'
 import { ApiError } from '../../errors/api-error.ts'
 
 const KB = 1024
@@ -104,11 +105,10 @@ export class BodyMemoryLimiter {
   }
 
   async #enter(bytes: number, gone: AbortSignal): Promise<void> {
-    const late = AbortSignal.timeout(this.#options.waitMs)
     try {
-      await this.#processing.enter(bytes, AbortSignal.any([gone, late]))
+      await withTimeLimit(this.#options.waitMs, [gone], (signal) => this.#processing.enter(bytes, signal))
     } catch (error) {
-      if (error === late.reason) throw new ApiError('service_unavailable', { retryAfter: 1, cause: error })
+      if (error instanceof TimeLimitError) throw new ApiError('service_unavailable', { retryAfter: 1, cause: error })
       throw error
     }
   }

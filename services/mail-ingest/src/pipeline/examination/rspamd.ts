@@ -1,3 +1,4 @@
+import { withTimeLimit } from '@restante/service/concurrency'
 import { z } from 'zod'
 import type { LeasedMail } from '../queue/queue.ts'
 
@@ -28,19 +29,21 @@ export interface RspamdVerdict {
  */
 export async function askRspamd(url: string, mail: LeasedMail, raw: Buffer): Promise<RspamdVerdict> {
   const { envelope } = mail
-  const response = await fetch(new URL('/checkv2', url), {
-    method: 'POST',
-    headers: {
-      from: encodeURIComponent(envelope.mail_from).replaceAll('%40', '@'),
-      rcpt: encodeURIComponent(mail.recipient).replaceAll('%40', '@'),
-      'queue-id': mail.id,
-      ...(envelope.via === 'smtp' && { ip: envelope.peer, helo: encodeURIComponent(envelope.helo) }),
-    },
-    body: raw,
-    signal: AbortSignal.timeout(TIMEOUT_MS),
+  const { score, action, symbols } = await withTimeLimit(TIMEOUT_MS, [], async (signal) => {
+    const response = await fetch(new URL('/checkv2', url), {
+      method: 'POST',
+      headers: {
+        from: encodeURIComponent(envelope.mail_from).replaceAll('%40', '@'),
+        rcpt: encodeURIComponent(mail.recipient).replaceAll('%40', '@'),
+        'queue-id': mail.id,
+        ...(envelope.via === 'smtp' && { ip: envelope.peer, helo: encodeURIComponent(envelope.helo) }),
+      },
+      body: raw,
+      signal,
+    })
+    if (!response.ok) throw new Error(`rspamd answered ${response.status}`)
+    return answer.parse(await response.json())
   })
-  if (!response.ok) throw new Error(`rspamd answered ${response.status}`)
-  const { score, action, symbols } = answer.parse(await response.json())
   const virus = action === 'reject' && Object.keys(symbols).some((name) => VIRUS_SYMBOL.test(name))
   return { spam: SPAM_ACTIONS.has(action), virus, score }
 }
