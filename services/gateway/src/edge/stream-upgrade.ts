@@ -117,6 +117,8 @@ export class StreamUpgrade implements Component {
     if (hasBody(request)) return refuse(socket, requestId, 400, 'Bad Request')
     const peer = peers.of(request)
     const token = await this.#callerToken(request, query, peer)
+    // A client that has gone meanwhile closes nothing any more.
+    if (socket.destroyed) return
     if (token === undefined) {
       log.info({ operation: STREAM.id, request_id: requestId, status: 403, peer }, 'request')
       return refuse(socket, requestId, 403, 'Forbidden')
@@ -160,6 +162,7 @@ export class StreamUpgrade implements Component {
     socket.once('close', () => outgoing.destroy())
     outgoing.once('timeout', () => outgoing.destroy(new Error('the live stream service did not answer')))
     outgoing.once('error', (error) => {
+      if (socket.destroyed) return
       this.#options.log.warn({ err: error, request_id: requestId }, 'the live stream service could not be reached')
       refuse(socket, requestId, 503, UNAVAILABLE, { 'Retry-After': '1' })
     })
@@ -171,6 +174,10 @@ export class StreamUpgrade implements Component {
     })
     outgoing.once('upgrade', (answer, inner, innerHead) => {
       outgoing.setTimeout(0)
+      if (socket.destroyed) {
+        inner.destroy()
+        return
+      }
       this.#pipe(answer, socket, inner, requestId)
       if (innerHead.length > 0) socket.write(innerHead)
       if (head.length > 0) inner.write(head)
@@ -237,7 +244,7 @@ export class StreamUpgrade implements Component {
 /** The header takes precedence, then `api_key`, then its other name (events 6.1). @throws ApiError 401 */
 function keyOf(request: IncomingMessage, query: URLSearchParams): string {
   const header = request.headers.authorization
-  const given = query.get('api_key') ?? query.get('auth_token')
+  const given = query.get('api_key') || query.get('auth_token')
   return bearerToken(header === undefined && given !== null ? `Bearer ${given}` : header)
 }
 

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
-import type { Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { LIMITS } from '@restante/contracts/vocabulary'
+import { sql } from '@restante/service/database'
 import { waitFor } from '@restante/testkit'
 import { register } from 'prom-client'
 import { DRAIN_BATCH } from '../../src/edge/stream-upgrade.ts'
@@ -16,6 +17,9 @@ const HANDSHAKE = {
   'sec-websocket-version': '13',
   'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
 }
+
+const HOLD_KEYS = sql('lock table credentials in access exclusive mode')
+const WAITING = sql<object>(`select from pg_locks where not granted and relation = 'credentials'::regclass`)
 
 interface Opened {
   readonly status: number
@@ -172,6 +176,25 @@ describe('the WebSocket upgrade', () => {
     }
     await open(`/v0?api_key=${organization.key}`)
     expect(await counted()).toEqual(before.map((count) => count + 1))
+  })
+
+  it('opens nothing for a client that has reset its connection while its key was looked up', async () => {
+    const { secret } = await gateway.operator.createKey({ organizationId: organization.id, permissions: [] })
+    const lines = Object.entries({ host: 'gateway.test', ...HANDSHAKE }).map(([name, value]) => `${name}: ${value}`)
+    const client = connect(gateway.port)
+    await gateway.db.transaction(async (tx) => {
+      await tx.query(HOLD_KEYS)
+      client.write(`GET /v0?api_key=${secret} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`)
+      await waitFor(async () => (await gateway.db.query(WAITING)).length > 0, { what: 'the key to be looked up' })
+      client.resetAndDestroy()
+      await once(client, 'close')
+    })
+    // It is answered after the one before it.
+    const { socket } = await open(`/v0?api_key=${organization.key}`)
+    expect(handshakes).toHaveLength(1)
+    socket?.destroy()
+    const streams = async () => (await register.getSingleMetric('restante_gateway_streams')?.get())?.values[0]?.value
+    await waitFor(async () => (await streams()) === 0, { what: 'no stream to be counted' })
   })
 
   it('ends both sides when either ends', async () => {
