@@ -181,8 +181,8 @@ export class Hub implements Component {
   /** An inbox or pod was deleted, and subscriptions with it. */
   #forget(members: Members, scope: Scope, { position }: LogEntry): void {
     for (const connection of members.connections) {
-      connection.subscriptions.remove([scope], BigInt(position))
-      this.index(connection)
+      // An organization has up to a thousand streams with a hundred subscriptions each, and may delete many inboxes at once.
+      if (connection.subscriptions.remove([scope], BigInt(position))) this.index(connection)
     }
   }
 

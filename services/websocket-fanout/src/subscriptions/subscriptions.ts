@@ -145,9 +145,15 @@ export class Subscriptions {
     }
   }
 
-  /** Removes scopes; unknown ones are ignored. @param at the position up to which they have got events. */
-  remove(scopes: readonly Scope[], at: bigint): void {
+  /**
+   * Removes scopes; unknown ones are ignored.
+   * @param at the position up to which they have got events.
+   * @returns whether there was any of them.
+   */
+  remove(scopes: readonly Scope[], at: bigint): boolean {
+    const before = this.#current.size
     for (const key of scopes.map(keyOf)) this.#end(key, at)
+    return this.#current.size < before
   }
 
   #end(scope: string, through: bigint): void {
