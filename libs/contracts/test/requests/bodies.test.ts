@@ -268,14 +268,14 @@ describe('the body for a webhook', () => {
     expect(body('webhooks.create', { ...base, url })).toHaveProperty('url', expect.stringMatching(/^Must be/))
   })
 
-  it.each(['svix-id', 'Webhook-Signature', 'content-type', 'HOST', 'connection', 'transfer-encoding', 'User-Agent'])(
-    'does not set the header %s',
-    (name) => {
-      expect(body('webhooks.create', { ...base, headers: { [name]: 'x' } })).toEqual({
-        [`headers.${name}`]: 'This header is set by the service',
-      })
-    },
-  )
+  it.each([
+    ...['svix-id', 'Webhook-Signature', 'content-type', 'HOST', 'connection', 'transfer-encoding', 'User-Agent'],
+    ...['Accept-Encoding', 'te', 'trailer', 'Expect', 'upgrade', 'keep-alive'],
+  ])('does not set the header %s', (name) => {
+    expect(body('webhooks.create', { ...base, headers: { [name]: 'x' } })).toEqual({
+      [`headers.${name}`]: 'This header is set by the service',
+    })
+  })
 
   it('bounds its headers and filters', () => {
     const twentyOne = Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`x-${n}`, 'v']))

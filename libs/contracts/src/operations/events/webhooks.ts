@@ -11,8 +11,12 @@ import { webhookDeliveryId } from '../../vocabulary/ids.ts'
 import { LIMITS } from '../../vocabulary/limits.ts'
 import { TIERS } from '../../vocabulary/tiers.ts'
 
-/** Names that would break the signature or the framing of a delivery (events 7.3). */
-const RESERVED_HEADER = /^(svix-|webhook-|content-|host$|connection$|transfer-encoding$|user-agent$)/i
+/**
+ * Names that would break the signature or the framing of a delivery (events 7.3), and those that only a client itself can set:
+ * they would be accepted, and never sent.
+ */
+const RESERVED_HEADER =
+  /^(svix-|webhook-|content-|(host|connection|transfer-encoding|user-agent|accept-encoding|te|trailer|expect|upgrade|keep-alive)$)/i
 
 const headerRules = {
   name: /^[\w!#$%&'*+.^`|~-]+$/,
