@@ -29,7 +29,7 @@ export interface MailContent {
   readonly html: string | null
   readonly extractedText: string | null
   readonly extractedHtml: string | null
-  /** What the mail shows, of a mail that has html only. */
+  /** What the html shows, where no text is beside it: a blank text counts as none. */
   readonly searchText: string | null
   readonly preview: string | null
   readonly attachments: readonly StoredAttachment[]
@@ -53,7 +53,7 @@ export function contentOf(mail: ReadMail, raw: Buffer): MailContent {
     html: optional(mail.html),
     extractedText: optional(mail.extractedText),
     extractedHtml: optional(mail.extractedHtml),
-    searchText: mail.text === undefined ? optional(mail.searchText || undefined) : null,
+    searchText: mail.text?.trim() ? null : optional(mail.searchText || undefined),
     preview: optional(mail.preview),
     attachments: mail.attachments.map(storedAttachment),
     digest: mail.digest,

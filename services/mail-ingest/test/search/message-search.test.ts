@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
 import { pathOf, sentCopy } from '../mailbox-fixture.ts'
 import { idsOf, receiveIndexed, searchMessages, untilIndexed } from './search-fixture.ts'
@@ -160,6 +161,20 @@ describe('messages.search', () => {
     await untilIndexed(fixture)
     expect(idsOf(await search('cormorant')).toSorted()).toEqual([html, file, copy.message_id].toSorted())
     expect(idsOf(await search('question'))).toEqual([])
+  })
+
+  it.each(['', '\r\n', ' \t\r\n\r\n', '\u00a0 \u3000'])('finds html beside a blank text: %j', async (text) => {
+    const part = (type: string, body: string) => `--b\r\nContent-Type: text/${type}; charset=utf-8\r\n\r\n${body}\r\n`
+    const subject = `Blank ${randomUUID()}`
+    const raw =
+      `From: ada@customer.test\r\nSubject: ${subject}\r\nContent-Type: multipart/alternative; boundary=b\r\n\r\n` +
+      `${part('plain', text)}${part('html', '<p>Our <b>cormorant</b></p>')}--b--\r\n`
+    const envelope = { from: 'ada@customer.test', to: inbox.address }
+    const [id = ''] = await receive({ subject, envelope, raw })
+    const { body } = await fixture.call(inbox.caller, 'messages.get', 'GET', pathOf(id))
+    expect(body['text']?.trim()).toBe('')
+    const found = await search('cormorant')
+    expect(found.body.messages).toMatchObject([{ message_id: id, highlights: { text: ['Our **cormorant**'] } }])
   })
 
   it.each([
