@@ -22,6 +22,8 @@ export interface MailContent {
   /** From the mail's own header, or derived from its bytes (mail 2). */
   readonly messageId: string
   readonly inReplyTo: string | null
+  /** All ids of `In-Reply-To`, the first of which is shown. */
+  readonly answeredIds: readonly string[]
   readonly references: readonly string[]
   readonly date: Date | undefined
   readonly headers: Readonly<Record<string, string>>
@@ -68,7 +70,7 @@ export function unparsedContent(raw: Buffer): MailContent {
 
 /** The content of a mail that could not be stored with its headers either. */
 export function bareContent(raw: Buffer): MailContent {
-  const header = { from: NO_SENDER, headers: {}, to: [], cc: [], bcc: [], replyTo: [], references: [] }
+  const header = { from: NO_SENDER, headers: {}, to: [], cc: [], bcc: [], replyTo: [], answeredIds: [], references: [] }
   return withoutBodies(headerContent(header, raw), raw)
 }
 
@@ -105,6 +107,7 @@ function headerContent(header: Omit<MailHeader, 'automation' | 'truncated'>, raw
       header.subject === undefined ? null : storable(header.subject).slice(0, LIMITS.send.subject).toWellFormed(),
     messageId: messageId ?? messageIdFromBytes(raw),
     inReplyTo: optional(header.inReplyTo),
+    answeredIds: header.answeredIds.map(storable),
     references: header.references.map(storable),
     date: header.date,
     headers: Object.fromEntries(Object.entries(header.headers).map(([key, value]) => [storable(key), storable(value)])),
