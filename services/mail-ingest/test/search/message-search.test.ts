@@ -51,6 +51,7 @@ describe('messages.search', () => {
     ['Chinese', '发票', '请把上个月的发票寄给我们。', '这是一张照片。'],
     ['one Chinese character', '票', '请把上个月的发票寄给我们。', '这是照片。'],
     ['Japanese', '見積書', '先日の見積書をお送りください。', '見本と積荷と書類です。'],
+    ['Japanese with long vowels', 'サーバー', '新しいサーバーの設定', 'サービスのバージョン'],
     ['Thai', 'ใบแจ้งหนี้', 'กรุณาส่งใบแจ้งหนี้ให้เราด้วย', 'สวัสดีครับ'],
     ['Korean', '회의', '내일 회의를 취소합니다.', '안녕하세요'],
     ['a script among others', '手机', '我的iPhone手机坏了', 'My iPhone'],
@@ -60,6 +61,16 @@ describe('messages.search', () => {
     expect((await search(q)).body.messages[0]).toMatchObject({
       highlights: { text: [expect.stringContaining(`**${q}**`)] },
     })
+  })
+
+  it('finds half-width Japanese by full-width words and the other way', async () => {
+    const [half, full] = await receive(
+      { subject: 'A', text: 'ｻｰﾊﾞｰの時々〆切' },
+      { subject: 'サーバーの設定' },
+      { subject: 'サービスのバージョン', text: 'ｻｰﾋﾞｽのﾊﾞｰｼﾞｮﾝ' },
+    )
+    for (const q of ['サーバー', 'ｻｰﾊﾞｰ', 'ーバ']) expect([q, idsOf(await search(q))]).toEqual([q, [full, half]])
+    expect(idsOf(await search('々〆切'))).toEqual([half])
   })
 
   it('finds short words within sender, recipients and subject, and as beginnings in the body', async () => {
