@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { onWire } from '../validation/wire.ts'
 import { LIMITS } from '../vocabulary/limits.ts'
 import { DRAFT_LABEL, normalizeLabel, PROTECTED_LABELS } from '../vocabulary/mail/labels.ts'
-import { queryList } from './query.ts'
+import { queryListWithoutCommas } from './query.ts'
 import { isSingleLine, stringList } from './text.ts'
 
 const protectedLabels: ReadonlySet<string> = new Set(PROTECTED_LABELS)
@@ -29,9 +29,12 @@ export const labels = onWire(
   },
 )
 
-/** Labels of a filter: folded as on write; system labels are allowed. */
+/**
+ * Labels of a filter: folded as on write; system labels are allowed. A label with a comma needs the JSON spelling (mail 1
+ * rule 1).
+ */
 export const labelFilter = onWire(
-  queryList.transform((given) => [...new Set(given.map(normalizeLabel))]),
+  queryListWithoutCommas.transform((given) => [...new Set(given.map(normalizeLabel))]),
   { type: 'array', items: { type: 'string' }, description: 'Only items that carry all of these labels.' },
 )
 

@@ -43,19 +43,26 @@ const single = raw.transform((value, context): string => {
  * List of strings in each of its spellings: one value that is a JSON array, repeated names, or one value with commas
  * (mail 1 rule 1). A literal comma needs the JSON spelling. Empty elements are dropped.
  */
-export const queryList = onWire(
-  raw
-    .transform((value) =>
-      (typeof value === 'string' ? splitList(value) : value).filter((element) => element.trim() !== ''),
-    )
-    // No text in a database contains NUL, and no query may send it.
-    .refine((elements) => elements.every((element) => !element.includes('\0')), { error: 'Must not contain NUL' }),
-  {
-    type: 'array',
-    items: { type: 'string' },
-    description: 'A JSON array (`["a","b"]`), the name repeated, or a comma list.',
-  },
-)
+export const queryList = listIn((repeated) => [...repeated])
+
+/** The same for a list whose elements have no commas: each of repeated values is divided at its commas, too. */
+export const queryListWithoutCommas = listIn((repeated) => repeated.flatMap((value) => value.split(',')))
+
+function listIn(ofRepeated: (values: readonly string[]) => string[]) {
+  return onWire(
+    raw
+      .transform((value) =>
+        (typeof value === 'string' ? splitList(value) : ofRepeated(value)).filter((element) => element.trim() !== ''),
+      )
+      // No text in a database contains NUL, and no query may send it.
+      .refine((elements) => elements.every((element) => !element.includes('\0')), { error: 'Must not contain NUL' }),
+    {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'A JSON array (`["a","b"]`), the name repeated, or a comma list.',
+    },
+  )
+}
 
 function splitList(value: string): string[] {
   return (value.startsWith('[') ? jsonScalars(value) : undefined) ?? value.split(',')

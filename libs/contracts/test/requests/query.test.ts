@@ -31,6 +31,19 @@ describe('a list in the query', () => {
     expect(read('from[]=Ray,%20Ada')).toEqual({ from: ['Ray, Ada'] })
   })
 
+  it.each(['labels=unread&labels=a,%20b', 'labels[]=unread&labels[]=a,b', 'labels[0]=unread,a&labels[1]=b,'])(
+    'divides each of repeated labels at its commas: %s',
+    (search) => {
+      expect(read(search)).toEqual({ labels: ['unread', 'a', 'b'] })
+    },
+  )
+
+  it('keeps a literal comma of a label in the JSON spelling', () => {
+    expect(read('labels[]=a,b')).toEqual({ labels: ['a', 'b'] })
+    expect(read(`labels=${encodeURIComponent('["a,b","c"]')}`)).toEqual({ labels: ['a,b', 'c'] })
+    expect(read('from=ada&from=Ray,%20Ada')).toEqual({ from: ['ada', 'Ray, Ada'] })
+  })
+
   it('treats text that only looks like JSON as text', () => {
     expect(read('subject=[ticket')).toEqual({ subject: ['[ticket'] })
     expect(read('subject=[{"a":1}]')).toEqual({ subject: ['[{"a":1}]'] })

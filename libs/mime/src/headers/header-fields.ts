@@ -1,5 +1,4 @@
 import { Headers } from '@zone-eu/mailsplit'
-import libmime from 'libmime'
 import { decodeCharset } from '../decode/charset.ts'
 import type { Budget } from '../limits/limits.ts'
 
@@ -12,6 +11,8 @@ export interface HeaderField {
 /** Only spaces and tabs may precede the colon (RFC 5322 4.5): `From\x0b:` is not a field. */
 const FIELD_NAME = /^([\x21-\x39\x3b-\x7e]+)[ \t]*:/
 
+const FOLD = /(?:\r?\n|\r)[ \t]*/g
+
 const ENCODED_WORD = /=\?[\w-]{1,80}(?:\*[\w-]{0,80})?\?([qb])\?[^?]*\?=/gi
 const RAW = /[\x80-\xff]/
 const RAWS = /[\x80-\xff]/g
@@ -20,10 +21,12 @@ const RAWS = /[\x80-\xff]/g
 export function fieldsOf(headers: Headers | false): HeaderField[] {
   if (headers === false) return []
   return headers.getList().flatMap(({ line }) => {
-    const name = FIELD_NAME.exec(line)?.[1]
+    const [start = '', name] = FIELD_NAME.exec(line) ?? []
     if (name === undefined) return []
-    // The lines are bytes as characters: only here the 8-bit charset that a sender used is determined.
-    const value = decodeCharset(Buffer.from(withCodedWords(libmime.decodeHeader(line).value), 'latin1'))
+    // The lines are bytes as characters: only here the 8-bit charset that a sender used is determined. Until then nothing
+    // is trimmed: the byte 0xA0, with which many characters of UTF-8 end, would be taken for a no-break space.
+    const unfolded = line.slice(start.length).replace(FOLD, ' ')
+    const value = decodeCharset(Buffer.from(withCodedWords(unfolded), 'latin1'))
     return [{ name, value: oneLine(value) }]
   })
 }

@@ -43,10 +43,9 @@ function bareIdsIn(value: string): string[] {
 }
 
 /**
- * The ids under which the thread of a mail is looked for, best first: `In-Reply-To`, then `References` from last to
+ * The ids under which the thread of a mail is looked for, best first: those of `In-Reply-To`, then `References` from last to
  * first (mail 13.1).
  */
-export function candidateIds(inReplyTo: string | undefined, references: readonly string[]): string[] {
-  const ids = inReplyTo === undefined ? references.toReversed() : [inReplyTo, ...references.toReversed()]
-  return [...new Set(ids)]
+export function candidateIds(answeredIds: readonly string[], references: readonly string[]): string[] {
+  return [...new Set([...answeredIds, ...references.toReversed()])]
 }

@@ -10,7 +10,7 @@ export interface ParseLimits {
   readonly depth: number
   /** Mailboxes of one address list. */
   readonly addresses: number
-  /** Message ids of `References`; the newest are kept. */
+  /** Message ids of `References`, of which the newest are kept, and of `In-Reply-To`, of which the first are. */
   readonly references: number
   /** Decoded bytes of the text body and, separately, of the html body. */
   readonly bodyBytes: number

@@ -39,6 +39,8 @@ export interface MailHeader {
   /** With angle brackets; absent when the mail has none. */
   readonly messageId?: string
   readonly inReplyTo?: string
+  /** All ids of the same field, in their order: it may name several, and a phrase may stand before the one that is meant. */
+  readonly answeredIds: string[]
   /** Oldest first. */
   readonly references: string[]
   readonly date?: Date
@@ -105,9 +107,10 @@ export function describeHeader(raw: Buffer, fields: readonly HeaderField[], budg
   const author = authorOf(raw, budget.limits)
   const subject = oneLine(withoutDirections(decodeWords(firstValue(fields, 'subject') ?? '')))
   const [messageId] = messageIdsIn(firstValue(fields, 'message-id') ?? '')
-  const [inReplyTo] = messageIdsIn(firstValue(fields, 'in-reply-to') ?? '')
+  const answeredIds = messageIdsIn(firstValue(fields, 'in-reply-to') ?? '')
+  const [inReplyTo] = answeredIds
   const references = messageIdsIn(allValues(fields, 'references').join(' '))
-  if (references.length > budget.limits.references) budget.truncated = true
+  if (Math.max(answeredIds.length, references.length) > budget.limits.references) budget.truncated = true
   const date = parseDate(firstValue(fields, 'date') ?? '')
   return {
     headers: headerMap(fields),
@@ -120,6 +123,7 @@ export function describeHeader(raw: Buffer, fields: readonly HeaderField[], budg
     ...(subject !== '' && { subject }),
     ...(messageId !== undefined && { messageId }),
     ...(inReplyTo !== undefined && { inReplyTo }),
+    answeredIds: answeredIds.slice(0, budget.limits.references),
     references: references.slice(-budget.limits.references),
     ...(date !== undefined && { date }),
     automation: automationOf(fields),

@@ -36,7 +36,7 @@ export function readWithin(raw: Buffer, limits: ParseLimits): ReadMail {
     ...(extractedText !== undefined && { extractedText }),
     ...(text !== undefined && { preview: preview(text) }),
     ...(html !== undefined && { extractedHtml: orWhole(extractReplyHtml, html, html.length <= affordable) }),
-    searchText: extractedText || text?.trim() || htmlToText((html ?? '').slice(0, affordable)),
+    searchText: extractedText?.trim() || text?.trim() || htmlToText((html ?? '').slice(0, affordable)),
     ...(report !== undefined && { report }),
   }
 }

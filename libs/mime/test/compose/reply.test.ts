@@ -91,9 +91,9 @@ describe('threading', () => {
   })
 
   it('uses In-Reply-To first, then the newest reference', () => {
-    expect(candidateIds('<3@x>', ['<1@x>', '<2@x>', '<3@x>'])).toEqual(['<3@x>', '<2@x>', '<1@x>'])
-    expect(candidateIds(undefined, ['<1@x>', '<2@x>'])).toEqual(['<2@x>', '<1@x>'])
-    expect(candidateIds(undefined, [])).toEqual([])
+    expect(candidateIds(['<3@x>'], ['<1@x>', '<2@x>', '<3@x>'])).toEqual(['<3@x>', '<2@x>', '<1@x>'])
+    expect(candidateIds([], ['<1@x>', '<2@x>'])).toEqual(['<2@x>', '<1@x>'])
+    expect(candidateIds([], [])).toEqual([])
   })
 })
 

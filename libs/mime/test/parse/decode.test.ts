@@ -52,6 +52,36 @@ describe('a header field', () => {
     const raw = Buffer.from(`Subject: ${value}\r\n\r\n`, 'latin1')
     expect(parse(raw)).toMatchObject({ subject, headers: { Subject: subject } })
   })
+
+  // The last bytes of their UTF-8 are 0xA0, a no-break space in Latin-1, and 0x85, a line break there.
+  const characters = ['à', '你', 'Р', 'Š', '😠', 'Å', 'х', '充']
+
+  it.each(characters)('may begin and end in a raw %s, folded or not', (char) => {
+    for (const blanks of ['', ' ', '\t', ' \r\n ', '\r\n\t', '\n ', '\r\n \r\n ']) {
+      const raw = Buffer.from(`Subject:${blanks}${char} a ${char}${blanks}\r\nX-Other: b\r\n\r\n`)
+      const subject = `${char} a ${char}`
+      expect(parse(raw)).toMatchObject({ subject, headers: { Subject: subject, 'X-Other': 'b' } })
+    }
+    expect(parse(Buffer.from(`Subject: ${char}\r\n ${char}\r\n\r\n`)).subject).toBe(`${char} ${char}`)
+  })
+
+  it.each(characters)('keeps a raw %s at the end of addresses and parameters', (char) => {
+    const name = `b${char}`
+    const types = [`attachment; filename=${name}`, `attachment; filename="${name}"`, `attachment; filename = ${name} `]
+    for (const disposition of types) {
+      const raw = mailOf(`To: a@x.test (${name})`, `Cc: ${name}`, `Content-Disposition: ${disposition}`, '', 'x')
+      expect(parse(raw)).toMatchObject({
+        to: [`${name} <a@x.test>`],
+        cc: [name],
+        attachments: [{ filename: name }],
+      })
+    }
+    const coded = [...Buffer.from(name)].map((byte) => `%${byte.toString(16)}`).join('')
+    const { parameters } = parseParameterized(
+      `attachment; filename*0*=utf-8''a; filename*1*=${coded}; other*=''${coded}`,
+    )
+    expect([...parameters.values()]).toEqual([`a${name}`, name])
+  })
 })
 
 describe('decodeCharset', () => {

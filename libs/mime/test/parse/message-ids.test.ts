@@ -16,5 +16,17 @@ describe('the ids that a mail names', () => {
     ['none: an empty pair', '<> < >', []],
   ])('%s', (_name, value, ids) => {
     expect(referring(`References: ${value}`).references).toEqual(ids)
+    expect(referring(`In-Reply-To: ${value}`).answeredIds).toEqual(ids)
+    expect(referring(`In-Reply-To: ${value}`).inReplyTo).toBe(ids[0])
+  })
+
+  it('are as many of In-Reply-To as of References: the first of one, the last of the other', () => {
+    const raw = Buffer.from('In-Reply-To: <a@x> <b@x> <c@x>\r\nReferences: <a@x> <b@x> <c@x>\r\n\r\nHi')
+    expect(parse(raw, { references: 2 })).toMatchObject({
+      answeredIds: ['<a@x>', '<b@x>'],
+      references: ['<b@x>', '<c@x>'],
+      truncated: true,
+    })
+    expect(parse(Buffer.from('In-Reply-To: <a@x> <b@x>\r\n\r\n'), { references: 1 }).truncated).toBe(true)
   })
 })

@@ -22,6 +22,8 @@ export interface MailContent {
   /** From the mail's own header, or derived from its bytes (mail 2). */
   readonly messageId: string
   readonly inReplyTo: string | null
+  /** All ids of `In-Reply-To`, the first of which is shown. */
+  readonly answeredIds: readonly string[]
   readonly references: readonly string[]
   readonly date: Date | undefined
   readonly headers: Readonly<Record<string, string>>
@@ -29,7 +31,7 @@ export interface MailContent {
   readonly html: string | null
   readonly extractedText: string | null
   readonly extractedHtml: string | null
-  /** What the mail shows, of a mail that has html only. */
+  /** What the html shows, where no text is beside it: a blank text counts as none. */
   readonly searchText: string | null
   readonly preview: string | null
   readonly attachments: readonly StoredAttachment[]
@@ -53,7 +55,7 @@ export function contentOf(mail: ReadMail, raw: Buffer): MailContent {
     html: optional(mail.html),
     extractedText: optional(mail.extractedText),
     extractedHtml: optional(mail.extractedHtml),
-    searchText: mail.text === undefined ? optional(mail.searchText || undefined) : null,
+    searchText: mail.text?.trim() ? null : optional(mail.searchText || undefined),
     preview: optional(mail.preview),
     attachments: mail.attachments.map(storedAttachment),
     digest: mail.digest,
@@ -68,7 +70,7 @@ export function unparsedContent(raw: Buffer): MailContent {
 
 /** The content of a mail that could not be stored with its headers either. */
 export function bareContent(raw: Buffer): MailContent {
-  const header = { from: NO_SENDER, headers: {}, to: [], cc: [], bcc: [], replyTo: [], references: [] }
+  const header = { from: NO_SENDER, headers: {}, to: [], cc: [], bcc: [], replyTo: [], answeredIds: [], references: [] }
   return withoutBodies(headerContent(header, raw), raw)
 }
 
@@ -105,6 +107,7 @@ function headerContent(header: Omit<MailHeader, 'automation' | 'truncated'>, raw
       header.subject === undefined ? null : storable(header.subject).slice(0, LIMITS.send.subject).toWellFormed(),
     messageId: messageId ?? messageIdFromBytes(raw),
     inReplyTo: optional(header.inReplyTo),
+    answeredIds: header.answeredIds.map(storable),
     references: header.references.map(storable),
     date: header.date,
     headers: Object.fromEntries(Object.entries(header.headers).map(([key, value]) => [storable(key), storable(value)])),

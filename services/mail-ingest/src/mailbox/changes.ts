@@ -22,7 +22,7 @@ const IS_KEPT = `(label = any(${SYSTEM}) or (number <= ${list} and bytes <= ${li
 
 // In order of first appearance: messages from oldest to newest, the labels of each in their order. A message has at
 // most 512 labels, so the factor 1000 keeps messages apart.
-const UNITE_LABELS = sql<never, [threadId: string, at: string]>(`
+const UNITE = `
 update threads set updated_at = $2::timestamptz, labels = coalesce((
   select array_agg(label order by first)
     from (select label, first, row_number() over by_first as number, sum(octet_length(label)) over by_first as bytes
@@ -32,12 +32,20 @@ update threads set updated_at = $2::timestamptz, labels = coalesce((
                          unnest(member.labels) with ordinality as carried(label, ordinal)
                    group by label) as seen
           window by_first as (order by first)) as measured
-   where ${IS_KEPT}), '{}')
- where id = $1`)
+   where ${IS_KEPT}), '{}')`
 
-// A thread loses a label with the last of its messages that has it. What is added is known, and so no other message is read:
-// a thread may have any number of them, with hundreds of labels each.
-const FOLLOW_THREADS = sql<never, [threads: string, at: string]>(`
+const UNITE_LABELS = sql<never, [threadId: string, at: string]>(`${UNITE} where id = $1`)
+
+/** Messages of a thread that are all read when labels of one change. */
+const SHORT_THREAD = 100
+
+const UNITE_SHORT_THREADS = sql<never, [threadIds: readonly string[], at: string]>(
+  `${UNITE} where id = any($1::uuid[]) and message_count <= ${SHORT_THREAD}`,
+)
+
+// A thread loses a label with the last of its messages that has it. What is added is known, and so no other message of a long
+// thread is read: it may have any number of them, with hundreds of labels each. There a new label comes after all others.
+const FOLLOW_LONG_THREADS = sql<never, [threads: string, at: string]>(`
 update threads
    set updated_at = $2::timestamptz,
        labels = remaining || array(
@@ -56,7 +64,8 @@ update threads
                    from unnest(thread.labels) with ordinality as present(label, place)
                   where label <> all(change.removed)
                      or exists (select from messages where messages.thread_id = thread.id and label = any(messages.labels))
-               ) as kept) as followed
+               ) as kept
+         where thread.message_count > ${SHORT_THREAD}) as followed
  where id = followed.thread_id`)
 
 // Search finds no message with a restricted label.
@@ -100,8 +109,14 @@ export async function uniteLabels(tx: Queryable, threadId: string, at: Date): Pr
 /** Updates what depends on the labels of messages: their threads, each once, and what search finds. */
 async function followLabels(tx: Queryable, messages: readonly Relabelled[], at: Date): Promise<void> {
   if (messages.length === 0) return
+  const threads = changesOfThreads(messages)
   await Promise.all([
-    tx.query(FOLLOW_THREADS, JSON.stringify(changesOfThreads(messages)), at.toISOString()),
+    tx.query(
+      UNITE_SHORT_THREADS,
+      threads.map(({ id }) => id),
+      at.toISOString(),
+    ),
+    tx.query(FOLLOW_LONG_THREADS, JSON.stringify(threads), at.toISOString()),
     tx.query(
       FOLLOW_LABELS,
       messages.map(({ id }) => id),

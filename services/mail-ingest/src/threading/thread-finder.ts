@@ -1,8 +1,13 @@
-import { candidateIds } from '@restante/mime'
 import type { Queryable } from '@restante/service/database'
 import type { MessageRow } from '../mailbox/rows/rows.ts'
 import { Carriers, type ThreadChoice } from './carriers.ts'
 import { RememberedIds } from './remembered-ids.ts'
+
+/** A received mail, and the ids that its reply headers name, best first. */
+interface NamingMail {
+  readonly message: MessageRow
+  readonly named: readonly string[]
+}
 
 interface FoundThread {
   readonly thread_id: string
@@ -14,23 +19,29 @@ interface FoundThread {
 export class ThreadFinder {
   readonly #carriers: Carriers
   readonly #remembered: RememberedIds
+  /** The ids that the reply headers of each mail name, best first, by the id of its row. */
+  readonly #named: ReadonlyMap<string, readonly string[]>
   /** Threads of placed mails in which the inbox has sent. */
   readonly #answered = new Set<string>()
 
-  private constructor(carriers: Carriers, remembered: RememberedIds) {
+  private constructor(carriers: Carriers, remembered: RememberedIds, named: ReadonlyMap<string, readonly string[]>) {
+    this.#named = named
     this.#carriers = carriers
     this.#remembered = remembered
   }
 
-  /** Reads the messages that these mails may belong to. The caller holds the locks of their mailboxes. */
-  static async of(db: Queryable, messages: readonly MessageRow[]): Promise<ThreadFinder> {
-    const mails = messages.map((message) => ({ message, named: namedBy(message) }))
+  /**
+   * Reads the messages that these mails may belong to, by the ids that they name, best first. The caller holds the locks
+   * of their mailboxes.
+   */
+  static async of(db: Queryable, mails: readonly NamingMail[]): Promise<ThreadFinder> {
     const wanted = mails.map(({ message: { inbox_uid, header_id }, named }) => ({
       inbox_uid,
       ids: [header_id, ...named],
     }))
     const [carriers, remembered] = await Promise.all([Carriers.of(db, wanted), RememberedIds.of(db, mails)])
-    return new ThreadFinder(carriers, remembered)
+    const named = new Map(mails.map(({ message, named }) => [message.id, named]))
+    return new ThreadFinder(carriers, remembered, named)
   }
 
   /** Whether another message of the inbox has the Message-ID of a mail's header as its `message_id`. */
@@ -48,7 +59,7 @@ export class ThreadFinder {
     const { thread_id, answered } = found ?? { thread_id: mail.thread_id, answered: false }
     const placed = { ...mail, thread_id }
     if (answered) this.#answered.add(thread_id)
-    if (!found?.isNamed) this.#remembered.add(placed, namedBy(mail), answered)
+    if (!found?.isNamed) this.#remembered.add(placed, this.#namedBy(mail), answered)
     return placed
   }
 
@@ -67,7 +78,7 @@ export class ThreadFinder {
 
   /** The thread of a mail. `isNamed`: its reply headers name a message of it. */
   async #find(mail: MessageRow, choice: ThreadChoice): Promise<FoundThread | undefined> {
-    const named = namedBy(mail)
+    const named = this.#namedBy(mail)
     const carrier = await this.#carriers.find(mail, named, choice)
     if (carrier !== undefined) return { ...carrier, isNamed: true }
     const same = this.isTaken(mail) ? await this.#carriers.find(mail, [mail.header_id], choice) : undefined
@@ -79,9 +90,8 @@ export class ThreadFinder {
   async save(tx: Queryable): Promise<void> {
     await this.#remembered.save(tx)
   }
-}
 
-/** The ids that a mail's reply headers name, best first. */
-function namedBy({ in_reply_to, references }: MessageRow): string[] {
-  return candidateIds(in_reply_to ?? undefined, references)
+  #namedBy({ id }: MessageRow): readonly string[] {
+    return this.#named.get(id) ?? []
+  }
 }

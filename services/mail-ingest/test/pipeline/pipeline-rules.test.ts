@@ -15,6 +15,7 @@ const mail = (more: Partial<MailContent>): MailContent => ({
   subject: 'Hello',
   messageId: '<m@x>',
   inReplyTo: null,
+  answeredIds: [],
   references: [],
   date: new Date(),
   headers: {},

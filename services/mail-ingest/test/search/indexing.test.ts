@@ -1,8 +1,15 @@
+import { readFileSync } from 'node:fs'
 import { queryRows } from '@restante/testkit'
 import { searchable } from '../../src/search/indexing/store.ts'
+import { hashOf } from '../../src/search/text/terms.ts'
 import { type Fixture, openFixture } from '../fixture.ts'
 import { pathOf } from '../mailbox-fixture.ts'
 import { receiveIndexed, untilIndexed } from './search-fixture.ts'
+
+const MIGRATION = new URL(
+  '../../prisma/migrations/20261128190000_kana_shared_by_scripts/migration.sql',
+  import.meta.url,
+)
 
 let fixture: Fixture
 
@@ -69,5 +76,27 @@ describe('messages that wait to be indexed', () => {
       })
     })
     await untilIndexed(fixture)
+  })
+
+  it('are those that were indexed before ー belonged to the scripts that share it', async () => {
+    const inbox = await fixture.inbox()
+    await receiveIndexed(fixture, inbox, { subject: 'サーバー' }, { subject: 'B', text: 'ｻｰﾊﾞｰ' }, { subject: 'サハラ' })
+    const entries = () =>
+      queryRows<{ id: string; subject: string; terms: number[] }>(
+        fixture.db,
+        'select id, subject, terms from searchable where inbox_uid = $1 order by id',
+        inbox.inbox_uid,
+      )
+    const indexed = await entries()
+    const before = { サーバー: '*^ー', b: '^ー', サハラ: '*^サ' }
+    for (const [subject, beginning] of Object.entries(before)) {
+      const terms = `{${hashOf(beginning)}}`
+      await queryRows(fixture.db, 'update searchable set terms = $1::text::int[] where subject = $2', terms, subject)
+    }
+    await queryRows(fixture.db, readFileSync(MIGRATION, 'utf8'))
+    await untilIndexed(fixture)
+    const [first, second, third] = await entries()
+    expect([first, second]).toEqual(indexed.slice(0, 2))
+    expect(third?.terms).toEqual([hashOf('*^サ')])
   })
 })

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
 import { pathOf, sentCopy } from '../mailbox-fixture.ts'
 import { idsOf, receiveIndexed, searchMessages, untilIndexed } from './search-fixture.ts'
@@ -50,6 +51,7 @@ describe('messages.search', () => {
     ['Chinese', '发票', '请把上个月的发票寄给我们。', '这是一张照片。'],
     ['one Chinese character', '票', '请把上个月的发票寄给我们。', '这是照片。'],
     ['Japanese', '見積書', '先日の見積書をお送りください。', '見本と積荷と書類です。'],
+    ['Japanese with long vowels', 'サーバー', '新しいサーバーの設定', 'サービスのバージョン'],
     ['Thai', 'ใบแจ้งหนี้', 'กรุณาส่งใบแจ้งหนี้ให้เราด้วย', 'สวัสดีครับ'],
     ['Korean', '회의', '내일 회의를 취소합니다.', '안녕하세요'],
     ['a script among others', '手机', '我的iPhone手机坏了', 'My iPhone'],
@@ -59,6 +61,16 @@ describe('messages.search', () => {
     expect((await search(q)).body.messages[0]).toMatchObject({
       highlights: { text: [expect.stringContaining(`**${q}**`)] },
     })
+  })
+
+  it('finds half-width Japanese by full-width words and the other way', async () => {
+    const [half, full] = await receive(
+      { subject: 'A', text: 'ｻｰﾊﾞｰの時々〆切' },
+      { subject: 'サーバーの設定' },
+      { subject: 'サービスのバージョン', text: 'ｻｰﾋﾞｽのﾊﾞｰｼﾞｮﾝ' },
+    )
+    for (const q of ['サーバー', 'ｻｰﾊﾞｰ', 'ーバ']) expect([q, idsOf(await search(q))]).toEqual([q, [full, half]])
+    expect(idsOf(await search('々〆切'))).toEqual([half])
   })
 
   it('finds short words within sender, recipients and subject, and as beginnings in the body', async () => {
@@ -160,6 +172,20 @@ describe('messages.search', () => {
     await untilIndexed(fixture)
     expect(idsOf(await search('cormorant')).toSorted()).toEqual([html, file, copy.message_id].toSorted())
     expect(idsOf(await search('question'))).toEqual([])
+  })
+
+  it.each(['', '\r\n', ' \t\r\n\r\n', '\u00a0 \u3000'])('finds html beside a blank text: %j', async (text) => {
+    const part = (type: string, body: string) => `--b\r\nContent-Type: text/${type}; charset=utf-8\r\n\r\n${body}\r\n`
+    const subject = `Blank ${randomUUID()}`
+    const raw =
+      `From: ada@customer.test\r\nSubject: ${subject}\r\nContent-Type: multipart/alternative; boundary=b\r\n\r\n` +
+      `${part('plain', text)}${part('html', '<p>Our <b>cormorant</b></p>')}--b--\r\n`
+    const envelope = { from: 'ada@customer.test', to: inbox.address }
+    const [id = ''] = await receive({ subject, envelope, raw })
+    const { body } = await fixture.call(inbox.caller, 'messages.get', 'GET', pathOf(id))
+    expect(body['text']?.trim()).toBe('')
+    const found = await search('cormorant')
+    expect(found.body.messages).toMatchObject([{ message_id: id, highlights: { text: ['Our **cormorant**'] } }])
   })
 
   it.each([

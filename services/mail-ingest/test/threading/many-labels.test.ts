@@ -1,4 +1,5 @@
 import { LIMITS } from '@restante/contracts/vocabulary'
+import { queryRows } from '@restante/testkit'
 import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
 import { pathOf, receiveMail } from '../mailbox-fixture.ts'
 
@@ -46,9 +47,21 @@ describe('a thread of messages with very many labels', () => {
     expect(await threadOf(answer)).toEqual({ id, labels })
   })
 
-  it('follows every change of its messages', async () => {
-    const root = await receiveMail(fixture, inbox, { subject: 'another' })
+  it('has them in the order of its messages, whichever got one first', async () => {
+    const root = await receiveMail(fixture, inbox, { subject: 'in order' })
     const second = await receiveMail(fixture, inbox, { inReplyTo: root })
+    await change(second, { add_labels: ['later', 'both'] })
+    await change(root, { add_labels: ['earlier', 'both'] })
+    expect((await threadOf(root)).labels).toEqual(['received', 'unread', 'earlier', 'both', 'later'])
+    await change(root, { remove_labels: ['both'] })
+    expect((await threadOf(root)).labels).toEqual(['received', 'unread', 'earlier', 'later', 'both'])
+  })
+
+  it.each(['short', 'long'])('follows every change of its messages, when it is %s', async (length) => {
+    const root = await receiveMail(fixture, inbox, { subject: `another ${length}` })
+    const second = await receiveMail(fixture, inbox, { inReplyTo: root })
+    const { id } = await threadOf(root)
+    if (length === 'long') await queryRows(fixture.db, 'update threads set message_count = 1000 where id = $1', id)
     const labelsAfter = async (of: string, body: Parameters<typeof change>[1]) => {
       await change(of, body)
       return new Set((await threadOf(root)).labels)

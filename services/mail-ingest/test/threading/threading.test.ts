@@ -54,6 +54,27 @@ describe('threading', () => {
     expect(three.message.thread_id).toBe(two.message.thread_id)
   })
 
+  it('looks for each id of In-Reply-To in their order, before References, and shows the first', async () => {
+    const [first, second, third] = [1, 2, 3].map((n) => `<${n}.${randomUUID()}@customer.test>`)
+    for (const messageId of [first, second, third]) await send({ messageId, text: 'one' })
+    const originals = await afterReceiving(3)
+    const answer = async (inReplyTo: string) => {
+      const before = received().length
+      const header = `From: ada@customer.test\r\nMessage-ID: <${randomUUID()}@customer.test>\r\n`
+      const raw = `${header}In-Reply-To: ${inReplyTo}\r\nReferences: ${third}\r\n\r\n${inReplyTo}`
+      await send({ envelope: { from: 'ada@customer.test', to: inbox.address }, raw })
+      return (await afterReceiving(before + 1)).at(-1).message
+    }
+    const threads = originals.map(({ message }) => message.thread_id)
+    const [phrase, several] = [
+      await answer(`Message from Bob <bob@customer.test> of Mon ${first}`),
+      await answer(`<gone@x.test>\r\n ${second} ${first}`),
+    ]
+    expect(phrase).toMatchObject({ thread_id: threads[0], in_reply_to: '<bob@customer.test>' })
+    expect(several).toMatchObject({ thread_id: threads[1], in_reply_to: '<gone@x.test>' })
+    expect((await answer('<gone@x.test> <away@x.test>')).thread_id).toBe(threads[2])
+  })
+
   it('keeps a thread correct when an older mail arrives later', async () => {
     const id = `<${randomUUID()}@customer.test>`
     await send({ messageId: id, subject: 'Newer', date: new Date('2026-03-02T10:00:00Z'), text: 'newer' })

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { topics } from '@restante/contracts/events'
 import type { EncodedEvent, Outbox } from '@restante/messaging'
-import { makeMessageId, parseHeadersOnly } from '@restante/mime'
+import { candidateIds, makeMessageId, parseHeadersOnly } from '@restante/mime'
 import type { Tx } from '@restante/service/database'
 import { deletedAmong } from '@restante/tenancy'
 import type { MailContent } from '../../content/mail-content.ts'
@@ -55,13 +55,13 @@ export async function storeMessages(tx: Tx, mails: readonly MailToStore[], optio
   const outcomes = new Map<LeasedMail, Outcome>()
   if (mails.length === 0) return { outcomes, saved: Promise.resolve() }
   const inboxes = [...new Set(mails.map(({ verdict }) => verdict.inbox.inbox_uid))]
-  const rows = mails.map((of) => ({ of, message: messageRow(of, options.hostname) }))
+  const rows = mails.map((of) => ({ of, message: messageRow(of, options.hostname), named: namedBy(of) }))
   const messages = rows.map(({ message }) => message)
   const [, deleted, known, finder, lists] = await Promise.all([
     lockMailboxes(tx, inboxes),
     deletedAmong(tx, inboxes),
     messagesWithDigests(tx, messages),
-    ThreadFinder.of(tx, messages),
+    ThreadFinder.of(tx, rows),
     InboxLists.of(
       tx,
       mails.map(({ verdict }) => verdict),
@@ -143,6 +143,11 @@ function encodeEvents(
     ]),
     ...outbox.encode(topics['mail.inbound'], [processedEvent(of, message)]),
   ]
+}
+
+/** The ids that the reply headers of a mail name, best first. */
+function namedBy({ verdict: { content } }: MailToStore): string[] {
+  return candidateIds(content.answeredIds, content.references)
 }
 
 /** The event for operators about a mail that is stored in its mailbox. */

@@ -34,7 +34,7 @@ export async function findAnswered(
 ): Promise<{ readonly idInDoubt: boolean }> {
   // A mail that is handed over internally never goes to the inbox that sent it.
   const isKnown = mail.envelope.via === 'internal' || (await findSent([content.messageId], inbox, options))
-  await findSent(candidateIds(content.inReplyTo ?? undefined, content.references), inbox, options)
+  await findSent(candidateIds(content.answeredIds, content.references), inbox, options)
   return { idInDoubt: !isKnown }
 }
 

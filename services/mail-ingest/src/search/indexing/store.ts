@@ -33,8 +33,11 @@ export interface SearchableEntry {
 /** A message that a search may find is none with a restricted label. */
 const HIDDEN = `labels && array['spam', 'blocked', 'unauthenticated', 'trash']`
 
-/** The text of a body that is searched: what the message added, or else all of it (mail 17). */
-export const SEARCHED_BODY = `left(coalesce(nullif(extracted_text, ''), nullif(text, ''), search_text), $2)`
+/**
+ * The text of a body that is searched: what the message added, or else all of it (mail 17). The text of the html is stored
+ * only where the others are absent or blank, so it is first: which text is blank is decided in one place.
+ */
+export const SEARCHED_BODY = `left(coalesce(search_text, nullif(extracted_text, ''), text), $2)`
 
 /** The texts of a message's attachments that are searched: the first characters of all of them together. */
 export const SEARCHED_DOCUMENTS = `(select left(string_agg(left(text, $3), E'\\n' order by position), $3)

@@ -2,8 +2,13 @@
  * Scripts that are written without spaces between words, and Korean, whose words carry their particles: text in them is
  * compared by pairs of characters (mail 17).
  */
-const UNSPACED =
+const SCRIPTS =
   '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Hangul}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}'
+
+/** Letters and marks that no single one of these scripts owns, such as ー, and without marks that Latin letters carry. */
+const SHARED = '[[[\\p{scx=Han}\\p{scx=Hiragana}\\p{scx=Katakana}]&&[\\p{L}\\p{N}\\p{M}]]--\\p{scx=Latin}]'
+
+const UNSPACED = `${SCRIPTS}${SHARED}`
 
 const CHARACTER = `[[\\p{L}\\p{N}\\p{M}]--[${UNSPACED}]]`
 const WORD = `${CHARACTER}+`
