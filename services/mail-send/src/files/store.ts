@@ -31,15 +31,19 @@ export function fileBlob(id: string): string {
   return `files/${id}`
 }
 
-/** A kept file in the form of a new one, for whoever handles both. */
+/** No header may contain them. Names of fetched files had them once. */
+const LINE_SEPARATORS = /[\u2028\u2029]/g
+
+/** A kept file in the form of a new one, for code that handles both. */
 export function storedOf(file: KeptFile): StoredFile {
-  const { id, size, sha256, filename, content_type, content_id } = file
+  const { id, size, sha256, content_type, content_id } = file
+  const filename = file.filename?.replace(LINE_SEPARATORS, '')
   const content_disposition = DISPOSITIONS.find((name) => name === file.content_disposition)
   return {
     id,
     size,
     sha256,
-    ...(filename !== null && { filename }),
+    ...(filename && { filename }),
     ...(content_type !== null && { content_type }),
     ...(content_disposition !== undefined && { content_disposition }),
     ...(content_id !== null && { content_id }),

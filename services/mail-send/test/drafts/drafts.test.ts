@@ -419,6 +419,36 @@ describe('sending a draft', () => {
     expect(parsed.attachments.map(({ filename, cid }) => [filename, cid])).toEqual([['ab.png', undefined]])
   })
 
+  it('leaves line separators out of the name of a stored file', async () => {
+    const caller = inboxCaller()
+    const to = someone()
+    const draft = await created(caller, { to, attachments: [{ filename: 'a.txt', content: content('one') }] })
+    await queryRows(
+      fixture.db,
+      'update files set filename = $2 where draft_id = $1',
+      draft.draft_id,
+      'a\u2028b\u2029.txt',
+    )
+    const read = await get(caller, draft.draft_id)
+    expect(attachmentsOf(read.body)).toMatchObject([{ filename: 'ab.txt' }])
+    const path = `/drafts/${draft.draft_id}/attachments/${attachmentsOf(read.body)[0]?.attachment_id}`
+    const { body } = await fixture.call('drafts.getAttachment', caller, { method: 'GET', path })
+    const url = String(body.download_url)
+    const file = await fixture.call('draftFiles.download', caller, {
+      method: 'GET',
+      path: `/draft-files/${url.slice(url.lastIndexOf('/') + 1)}`,
+    })
+    expect(file.headers.get('content-disposition')).toContain("filename*=UTF-8''ab.txt")
+    const copyTo = someone()
+    const copy = { path: '/messages/send', body: { to: copyTo, attachments: [{ url }] } }
+    expect((await fixture.call('messages.send', caller, copy)).status).toBe(200)
+    expect((await sendDraft(caller, draft.draft_id)).status).toBe(200)
+    for (const recipient of [to, copyTo]) {
+      const { parsed } = await fixture.outside.next(recipient)
+      expect(parsed.attachments.map(({ filename }) => filename)).toEqual(['ab.txt'])
+    }
+  })
+
   it('is refused when its files and those of what it forwards are too large together', async () => {
     const caller = inboxCaller()
     const id = randomUUID()
