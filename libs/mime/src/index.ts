@@ -22,6 +22,7 @@ export {
   UnsafeMailError,
 } from './compose/compose.ts'
 export type { DkimKeys } from './compose/dkim.ts'
+export { dispositionOf, mediaTypeOf } from './compose/file-defaults.ts'
 export { headerProblem, isServiceOwnedHeader } from './compose/headers.ts'
 export { withLeadingFields } from './compose/leading-fields.ts'
 export { decodeTransfer, decodeTransferStream, type TransferEncoding } from './decode/transfer.ts'

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import MailComposer from 'nodemailer/lib/mail-composer'
 import { type Address, hasControlCharacter } from '../addresses/address.ts'
 import { type DkimKeys, sign } from './dkim.ts'
+import { dispositionOf, mediaTypeOf } from './file-defaults.ts'
 import { headerProblem, isServiceOwnedHeader } from './headers.ts'
 
 /** One file of a mail to be composed. */
@@ -160,9 +161,8 @@ const CUT_NAME = 490
  * An attached mail is not encoded (RFC 2046 5.2.1), so its lines have to be fit for transport. Content that claims to
  * be multipart is encoded like any file, so it cannot be one.
  */
-function asLeaf({ content, contentType }: OutgoingAttachment): { content: Buffer; contentType: string | undefined } {
-  if (contentType === undefined || /^multipart\//i.test(contentType))
-    return { content, contentType: contentType && FILE }
+function asLeaf({ content, filename, contentType = mediaTypeOf(filename) }: OutgoingAttachment) {
+  if (/^multipart\//i.test(contentType)) return { content, contentType: FILE }
   if (!MESSAGE.test(contentType)) return { content, contentType }
   const lines = canonicalLines(content.toString('latin1'))
   const fits = !lines.includes('\0') && lines.split('\r\n').every(({ length }) => length <= LONGEST_LINE)
@@ -185,9 +185,9 @@ function toAttachment(file: OutgoingAttachment) {
   const { content, contentType } = asLeaf(file)
   return {
     contentType,
-    content: contentType !== undefined && MESSAGE.test(contentType) ? content : byPieces(content),
+    content: MESSAGE.test(contentType) ? content : byPieces(content),
     filename: file.filename ?? (false as const),
-    contentDisposition: file.disposition ?? (file.contentId === undefined ? 'attachment' : 'inline'),
+    contentDisposition: file.disposition ?? dispositionOf(file.contentId),
     cid: file.contentId,
   }
 }

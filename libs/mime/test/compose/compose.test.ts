@@ -168,12 +168,13 @@ describe('compose', () => {
       attachments: [
         { content: evil, filename: 'a.eml', contentType: 'multipart/mixed; boundary=x' },
         { content: long, contentType: 'message/rfc822' },
+        { content: long, filename: 'long.eml' },
       ],
     })
     const { attachments, html } = parse(raw)
     expect(html).toBeUndefined()
-    expect(attachments.map(({ contentType }) => contentType)).toEqual(Array(2).fill('application/octet-stream'))
-    expect(attachments.map((file) => bytesOf(raw, file))).toEqual([evil, long])
+    expect(attachments.map(({ contentType }) => contentType)).toEqual(Array(3).fill('application/octet-stream'))
+    expect(attachments.map((file) => bytesOf(raw, file))).toEqual([evil, long, long])
   })
 
   it('writes international domains in ASCII', async () => {

@@ -113,7 +113,7 @@ async function download({ db, blobs, links }: DraftRoutesOptions, token: string)
   if (!file) throw notFound('File')
   const { content_type, filename, size } = storedOf(file)
   try {
-    const headers = attachmentHeaders(content_type ?? 'application/octet-stream', filename ?? 'attachment', size)
+    const headers = attachmentHeaders(content_type, filename ?? 'attachment', size)
     return { headers, body: await blobs.get(fileBlob(file.id)) }
   } catch (error) {
     // The draft was deleted after its row had been read.

@@ -87,13 +87,51 @@ describe('a draft', () => {
       preview: `${'x'.repeat(199)}y`,
       text: `${'x'.repeat(199)}yz`,
       html: '<p>x</p>',
-      attachments: [{ attachment_id: expect.any(String), filename: 'a.txt', content_type: 'text/plain', size: 3 }],
+      attachments: [
+        {
+          attachment_id: expect.any(String),
+          filename: 'a.txt',
+          content_type: 'text/plain',
+          content_disposition: 'attachment',
+          size: 3,
+        },
+      ],
       created_at: expect.any(String),
       updated_at: expect.any(String),
     })
     expect((await get(caller, draft.draft_id)).body).toEqual(draft)
     const { client_id: _, text: __, html: ___, reply_to: ____, ...item } = draft
     expect((await list(caller)).body).toEqual({ count: 1, drafts: [item] })
+  })
+
+  it('shows of its files what the message will say of them', async () => {
+    const caller = inboxCaller()
+    const to = someone()
+    const given = [
+      { filename: 'menu.pdf' },
+      { filename: 'logo.PNG', content_id: '<logo>' },
+      { filename: 'data.unknown' },
+      { filename: 'page.html', content_type: 'application/zip', content_disposition: 'inline' },
+      {},
+    ]
+    const attachments = given.map((facts) => ({ ...facts, content: content('x') }))
+    const draft = await created(caller, { to, html: '<img src="cid:logo">', attachments })
+    const shown = [
+      ['application/pdf', 'attachment'],
+      ['image/png', 'inline'],
+      ['application/octet-stream', 'attachment'],
+      ['application/zip', 'inline'],
+      ['application/octet-stream', 'attachment'],
+    ]
+    const facts = attachmentsOf(draft).map(({ content_type, content_disposition }) => [
+      content_type,
+      content_disposition,
+    ])
+    expect(facts).toEqual(shown)
+    expect((await sendDraft(caller, draft.draft_id)).status).toBe(200)
+    const { parsed } = await fixture.outside.next(to)
+    const sent = parsed.attachments.map(({ contentType, contentDisposition }) => [contentType, contentDisposition])
+    expect(sent.sort()).toEqual(shown.sort())
   })
 
   it('may be empty', async () => {
@@ -504,7 +542,14 @@ describe('sending a draft', () => {
   })
 })
 
-function attachmentsOf({ attachments }: Answer['body']): { attachment_id: string; filename: string }[] {
+interface ShownAttachment {
+  readonly attachment_id: string
+  readonly filename: string
+  readonly content_type: string
+  readonly content_disposition: string
+}
+
+function attachmentsOf({ attachments }: Answer['body']): ShownAttachment[] {
   return Array.isArray(attachments) ? attachments : []
 }
 

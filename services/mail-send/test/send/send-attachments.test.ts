@@ -37,6 +37,8 @@ describe('messages.send with attachments: 200', () => {
       attachments: [
         { filename: 'note.txt', content: Buffer.from('inline bytes').toString('base64') },
         { url: `http://127.0.0.1:${port}/logo`, content_id: '<logo>' },
+        { url: `http://127.0.0.1:${port}/data`, filename: 'chart.unknown' },
+        { url: `http://127.0.0.1:${port}/data`, filename: 'page.html' },
       ],
     })
     files.close()
@@ -60,6 +62,8 @@ describe('messages.send with attachments: 200', () => {
           cid: 'logo',
           content: 'from the web',
         }),
+        expect.objectContaining({ filename: 'chart.unknown', contentType: 'image/png' }),
+        expect.objectContaining({ filename: 'page.html', contentType: 'text/html' }),
       ]),
     )
   })
