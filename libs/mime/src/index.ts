@@ -11,7 +11,7 @@ export {
 } from './addresses/address.ts'
 export type { Author } from './addresses/author.ts'
 export { formatAddress } from './addresses/format.ts'
-export { addressIn, bareAddress } from './addresses/mailboxes.ts'
+export { addressIn, bareAddress, readMailboxes } from './addresses/mailboxes.ts'
 export { type BounceNotice, composeBounceNotice } from './compose/bounce-notice.ts'
 export {
   type ComposedMail,
