@@ -502,6 +502,39 @@ describe('sending a draft', () => {
     expect([status, body.code]).toEqual([403, 'message_rejected'])
   })
 
+  it.each<[string, object]>([
+    ['a reply', {}],
+    ['a reply to all', { reply_all: true }],
+  ])('that is %s goes to those whom it shows, and not to the author who was taken out', async (_, body) => {
+    const caller = inboxCaller()
+    const source = holdMessage(fixture, sourceOf(caller))
+    const draft = await created(caller, { in_reply_to: source.message_id, text: 'Yes.', ...body })
+    const cc = someone()
+    const changed = await update(caller, draft.draft_id, { to: [], cc: [cc] })
+    expect(changed.body).toMatchObject({ cc: [cc] })
+    expect((await sendDraft(caller, draft.draft_id)).status).toBe(200)
+    const [copy] = fixture.peers.requests('mail-ingest.placeSent').slice(-1)
+    expect([copy?.to, copy?.cc, copy?.bcc]).toEqual([[], [cc], undefined])
+    const { parsed } = await fixture.outside.next(cc)
+    expect(parsed.text).toContain('Yes.\n\nOn Mon, Aug 24')
+    expect(fixture.outside.mailsTo(addressIn(source.from))).toEqual([])
+  })
+
+  it.each<[string, object]>([
+    ['a reply', {}],
+    ['a reply to all', { reply_all: true }],
+  ])('that is %s is 422 when all recipients were taken out', async (_, body) => {
+    const caller = inboxCaller()
+    const source = holdMessage(fixture, sourceOf(caller))
+    const draft = await created(caller, { in_reply_to: source.message_id, ...body })
+    await update(caller, draft.draft_id, { to: null, cc: null, bcc: null })
+    expect((await sendDraft(caller, draft.draft_id)).body).toMatchObject({
+      code: 'unprocessable',
+      message: 'The message has no recipient',
+    })
+    expect((await get(caller, draft.draft_id)).status).toBe(200)
+  })
+
   it('that replies to all is 422 where no author could be answered', async () => {
     const caller = inboxCaller()
     const { author: _, ...authorless } = sourceOf(caller)
