@@ -11,7 +11,7 @@ export {
 } from './addresses/address.ts'
 export type { Author } from './addresses/author.ts'
 export { formatAddress } from './addresses/format.ts'
-export { addressIn, bareAddress } from './addresses/mailboxes.ts'
+export { addressIn, bareAddress, readMailboxes } from './addresses/mailboxes.ts'
 export { type BounceNotice, composeBounceNotice } from './compose/bounce-notice.ts'
 export {
   type ComposedMail,
@@ -22,6 +22,7 @@ export {
   UnsafeMailError,
 } from './compose/compose.ts'
 export type { DkimKeys } from './compose/dkim.ts'
+export { dispositionOf, mediaTypeOf } from './compose/file-defaults.ts'
 export { headerProblem, isServiceOwnedHeader } from './compose/headers.ts'
 export { withLeadingFields } from './compose/leading-fields.ts'
 export { decodeTransfer, decodeTransferStream, type TransferEncoding } from './decode/transfer.ts'

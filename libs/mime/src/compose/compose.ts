@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import MailComposer from 'nodemailer/lib/mail-composer'
 import { type Address, hasControlCharacter } from '../addresses/address.ts'
 import { type DkimKeys, sign } from './dkim.ts'
+import { dispositionOf, mediaTypeOf } from './file-defaults.ts'
 import { headerProblem, isServiceOwnedHeader } from './headers.ts'
 
 /** One file of a mail to be composed. */
@@ -126,8 +127,10 @@ async function joined(stream: Readable, expected: number): Promise<Buffer> {
   return bytes.subarray(0, size)
 }
 
-function toMailbox({ name, address }: Address): { name: string; address: string } {
-  return { name: name ?? '', address }
+/** A name that no line can hold once it is quoted is cut: it would make the mail one that servers refuse. */
+function toMailbox({ name = '', address }: Address): { name: string; address: string } {
+  const quoted = name.replace(/["\\]/g, '\\$&')
+  return { name: LONG_WORD.test(quoted) ? name.slice(0, CUT_NAME) : name, address }
 }
 
 /**
@@ -149,14 +152,17 @@ const ENCODED_WORD = 39
 const PIECE = 57 * 1024
 /** RFC 5322 2.1.1. */
 const LONGEST_LINE = 998
+/** A line is folded at blanks only, so these characters, with what may stand beside them, do not fit into one. */
+const LONG_WORD = /[!-~]{990}/
+/** Twice as many, quoted, are no long word. */
+const CUT_NAME = 490
 
 /**
  * An attached mail is not encoded (RFC 2046 5.2.1), so its lines have to be fit for transport. Content that claims to
  * be multipart is encoded like any file, so it cannot be one.
  */
-function asLeaf({ content, contentType }: OutgoingAttachment): { content: Buffer; contentType: string | undefined } {
-  if (contentType === undefined || /^multipart\//i.test(contentType))
-    return { content, contentType: contentType && FILE }
+function asLeaf({ content, filename, contentType = mediaTypeOf(filename) }: OutgoingAttachment) {
+  if (/^multipart\//i.test(contentType)) return { content, contentType: FILE }
   if (!MESSAGE.test(contentType)) return { content, contentType }
   const lines = canonicalLines(content.toString('latin1'))
   const fits = !lines.includes('\0') && lines.split('\r\n').every(({ length }) => length <= LONGEST_LINE)
@@ -179,21 +185,26 @@ function toAttachment(file: OutgoingAttachment) {
   const { content, contentType } = asLeaf(file)
   return {
     contentType,
-    content: contentType !== undefined && MESSAGE.test(contentType) ? content : byPieces(content),
+    content: MESSAGE.test(contentType) ? content : byPieces(content),
     filename: file.filename ?? (false as const),
-    contentDisposition: file.disposition ?? (file.contentId === undefined ? 'attachment' : 'inline'),
+    contentDisposition: file.disposition ?? dispositionOf(file.contentId),
     cid: file.contentId,
   }
 }
 
-function extraHeaders(mail: OutgoingMail): { key: string; value: string }[] {
+function extraHeaders(mail: OutgoingMail): { key: string; value: string | Prepared }[] {
   const own = Object.entries(mail.serviceHeaders ?? {})
   const taken = new Set(own.map(([name]) => name.toLowerCase()))
   if ((mail.replyTo ?? []).length > 0) taken.add('reply-to')
   const custom = Object.entries(mail.headers ?? {}).filter(
     ([name]) => !isServiceOwnedHeader(name) && !taken.has(name.toLowerCase()),
   )
-  return [...custom, ...own].map(([key, value]) => ({ key, value }))
+  return [...custom, ...own].map(([key, value]) => ({ key, value: isFoldable(key, value) ? value : encoded(value) }))
+}
+
+/** The composer divides the value of Reply-To into addresses, and folds between them. */
+function isFoldable(key: string, value: string): boolean {
+  return key.toLowerCase() === 'reply-to' || !LONG_WORD.test(value)
 }
 
 /**
@@ -201,9 +212,12 @@ function extraHeaders(mail: OutgoingMail): { key: string; value: string }[] {
  * as it is to be read, so such a one is encoded here.
  */
 function subjectField(subject: string): { key: string; value: string | Prepared } {
-  if (!subject.includes('=?')) return { key: 'Subject', value: subject }
-  const value = encodedWords(subject)
-  return { key: 'Subject', value: { prepared: true, foldLines: true, value } }
+  const isFine = !subject.includes('=?') && !LONG_WORD.test(subject)
+  return { key: 'Subject', value: isFine ? subject : encoded(subject) }
+}
+
+function encoded(text: string): Prepared {
+  return { prepared: true, foldLines: true, value: encodedWords(text) }
 }
 
 /** Each word has whole characters (RFC 2047 5). */

@@ -1,7 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto'
 
-/** An id longer than a header line (RFC 5322 2.1.1) is ignored: it could be neither sent back nor indexed. */
-const MAX_ID = 998
+/**
+ * An id longer than a header line (RFC 5322 2.1.1), which begins with a blank, is ignored: it could be neither sent back
+ * nor indexed.
+ */
+const MAX_ID = 997
 
 /** A new Message-ID with angle brackets, unique by its UUID (mail 2). */
 export function makeMessageId(domain: string): string {

@@ -1,5 +1,6 @@
 import { LIMITS } from '@restante/contracts/vocabulary'
 import { bareAddress } from '../addresses/mailboxes.ts'
+import { balancedHtml } from '../html/balance.ts'
 import { escapeHtml } from '../html/escape.ts'
 import { htmlToText } from '../html/render.ts'
 import { affordableLength } from '../limits/affordable.ts'
@@ -45,10 +46,9 @@ export function replyText(text: string, source: Quoted): string {
 
 /** The caller's html with the source in the quote container that every reply extractor recognises. */
 export function replyHtml(html: string, source: Quoted): string {
-  const words = source.html === undefined ? textAsHtml(source.text ?? '') : bodyContent(source.html)
   const quote =
     `<br><div class="gmail_quote"><div dir="ltr" class="gmail_attr">${escapeHtml(attribution(source))}<br></div>` +
-    `<blockquote class="gmail_quote" style="${QUOTE_STYLE}">${words}</blockquote></div>`
+    `<blockquote class="gmail_quote" style="${QUOTE_STYLE}">${htmlOf(source)}</blockquote></div>`
   const end = closingTag(html)
   return html.slice(0, end) + quote + html.slice(end)
 }
@@ -81,10 +81,9 @@ function forwardText(text: string, source: Forwarded): string {
 }
 
 function forwardHtml(html: string, source: Forwarded): string {
-  const words = source.html === undefined ? textAsHtml(source.text ?? '') : bodyContent(source.html)
   const lines = [FORWARD_LINE, ...forwardedLines(source)].map(escapeHtml).join('<br>\n')
   // Not the container of a quote: what is forwarded is the content of this message (mail 14).
-  const block = `<br><div class="forwarded_message"><div dir="ltr">${lines}<br></div><br>${words}</div>`
+  const block = `<br><div class="forwarded_message"><div dir="ltr">${lines}<br></div><br>${htmlOf(source)}</div>`
   const end = closingTag(html)
   return html.slice(0, end) + block + html.slice(end)
 }
@@ -104,6 +103,12 @@ function wordsOf({ text, html = '' }: Quoted): string {
   return withoutLastBreaks(
     (text ?? htmlToText(html.slice(0, affordableLength(html, LIMITS.mime)))).replace(/\r\n?/g, '\n'),
   )
+}
+
+/** The html of the source, none of which gets out of what it is put into; where that cannot be had, its text. */
+function htmlOf(source: Quoted): string {
+  if (source.html === undefined) return textAsHtml(source.text ?? '')
+  return balancedHtml(bodyContent(source.html), LIMITS.mime) ?? textAsHtml(wordsOf(source))
 }
 
 /** Plain text as html: escaped, its line breaks kept. */

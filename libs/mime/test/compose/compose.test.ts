@@ -8,6 +8,7 @@ import {
   isServiceOwnedHeader,
   makeMessageId,
   messageIdFromBytes,
+  messageIdsIn,
   type OutgoingMail,
   parse,
   UnsafeMailError,
@@ -70,6 +71,37 @@ describe('compose', () => {
     ).split('\r\n')
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(998)
     expect(lines.some((line) => line.includes('\n'))).toBe(false)
+  })
+
+  it.each<[string, Partial<OutgoingMail>]>([
+    ['a subject', { subject: 'x'.repeat(4_000) }],
+    ['a subject with other words', { subject: `Re: ${'x'.repeat(995)} and more` }],
+    ['a custom header', { headers: { 'X-A': 'x'.repeat(4_000) } }],
+    ['a custom header with a long name', { headers: { [`X-${'n'.repeat(74)}`]: 'x'.repeat(995) } }],
+    ['a custom Reply-To', { headers: { 'Reply-To': `${'a@b.test,'.repeat(200)}c@b.test` } }],
+    ['the name of a recipient', { to: [{ name: 'x'.repeat(4_000), address: 'ada@customer.test' }] }],
+    ['a name that is quoted', { to: [{ name: '\\'.repeat(900), address: 'ada@customer.test' }] }],
+    ['the name of the sender', { from: { name: '"'.repeat(900), address: 'desk@example.test' } }],
+    ['many ids', { references: Array.from({ length: 100 }, (_, index) => `<${index}${'x'.repeat(900)}@b.test>`) }],
+    ['the longest id', { inReplyTo: messageIdsIn(`<${'x'.repeat(995)}>`)[0] ?? '' }],
+    ['many long addresses', { cc: Array(50).fill({ address: `${'x'.repeat(64)}@${'a'.repeat(60)}.test` }) }],
+    [
+      'the name and id of a file',
+      { attachments: [{ content: Buffer.of(), filename: 'x'.repeat(255), contentId: 'y'.repeat(255) }] },
+    ],
+  ])('keeps every line within that limit in %s, without a blank to fold at', async (_, change) => {
+    const lines = (await composed(change)).split('\r\n')
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(998)
+  })
+
+  it('keeps long words of a subject and of a custom header as they were given', async () => {
+    const long = 'x'.repeat(3_000)
+    const raw = await composed({ subject: `Re: ${long} =?`, headers: { 'X-A': `${long} ${long}` } })
+    expect(parse(Buffer.from(raw))).toMatchObject({ subject: `Re: ${long} =?`, headers: { 'X-A': `${long} ${long}` } })
+  })
+
+  it('ignores ids that no line can hold', () => {
+    expect(messageIdsIn(`<${'x'.repeat(996)}>`)).toEqual([])
   })
 
   it('puts inline files next to the html and other files below', async () => {
@@ -136,12 +168,13 @@ describe('compose', () => {
       attachments: [
         { content: evil, filename: 'a.eml', contentType: 'multipart/mixed; boundary=x' },
         { content: long, contentType: 'message/rfc822' },
+        { content: long, filename: 'long.eml' },
       ],
     })
     const { attachments, html } = parse(raw)
     expect(html).toBeUndefined()
-    expect(attachments.map(({ contentType }) => contentType)).toEqual(Array(2).fill('application/octet-stream'))
-    expect(attachments.map((file) => bytesOf(raw, file))).toEqual([evil, long])
+    expect(attachments.map(({ contentType }) => contentType)).toEqual(Array(3).fill('application/octet-stream'))
+    expect(attachments.map((file) => bytesOf(raw, file))).toEqual([evil, long, long])
   })
 
   it('writes international domains in ASCII', async () => {

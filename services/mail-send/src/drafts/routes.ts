@@ -9,7 +9,7 @@ import { ApiError, notFound } from '@restante/service/errors'
 import { type Cursors, type Handlers, KeysetPage } from '@restante/service/http'
 import { requireInbox, scopeFilter } from '@restante/service/identity'
 import type { DraftLinks } from '../files/links.ts'
-import { fileBlob, files, type KeptFile } from '../files/store.ts'
+import { fileBlob, files, type KeptFile, storedOf } from '../files/store.ts'
 import type { Sender } from '../sending/sender.ts'
 import type { SendTimers } from '../timers/kinds.ts'
 import { sendCommand } from './sending/send.ts'
@@ -111,9 +111,9 @@ async function download({ db, blobs, links }: DraftRoutesOptions, token: string)
   }
   const file = await files.linked(db, target)
   if (!file) throw notFound('File')
-  const { content_type, filename, size } = file
+  const { content_type, filename, size } = storedOf(file)
   try {
-    const headers = attachmentHeaders(content_type ?? 'application/octet-stream', filename ?? 'attachment', size)
+    const headers = attachmentHeaders(content_type, filename ?? 'attachment', size)
     return { headers, body: await blobs.get(fileBlob(file.id)) }
   } catch (error) {
     // The draft was deleted after its row had been read.

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Attachment, DISPOSITIONS } from '@restante/contracts/resources'
+import { dispositionOf, mediaTypeOf } from '@restante/mime'
 import { type Queryable, sql, type Tx } from '@restante/service/database'
 
 /** What a message will say of a file. */
@@ -31,18 +32,26 @@ export function fileBlob(id: string): string {
   return `files/${id}`
 }
 
-/** A kept file in the form of a new one, for whoever handles both. */
-export function storedOf(file: KeptFile): StoredFile {
-  const { id, size, sha256, filename, content_type, content_id } = file
+/** No header may contain them. Names of fetched files had them once. */
+const LINE_SEPARATORS = /[\u2028\u2029]/g
+
+/**
+ * A kept file in the form of a new one, for code that handles both. What nobody said of it is here what the message will
+ * say (mail 16).
+ */
+export function storedOf(file: KeptFile): StoredFile & { readonly content_type: string } {
+  const { id, size, sha256 } = file
+  const filename = file.filename?.replace(LINE_SEPARATORS, '')
+  const content_id = file.content_id ?? undefined
   const content_disposition = DISPOSITIONS.find((name) => name === file.content_disposition)
   return {
     id,
     size,
     sha256,
-    ...(filename !== null && { filename }),
-    ...(content_type !== null && { content_type }),
-    ...(content_disposition !== undefined && { content_disposition }),
-    ...(content_id !== null && { content_id }),
+    ...(filename && { filename }),
+    content_type: file.content_type ?? mediaTypeOf(filename),
+    content_disposition: content_disposition ?? dispositionOf(content_id),
+    ...(content_id !== undefined && { content_id }),
   }
 }
 

@@ -37,7 +37,13 @@ import { placeCopy } from './copies/place.ts'
 /** A message that is sent as it is given, by operation. */
 export type MessageCommand =
   | { readonly kind: 'send'; readonly body: SendBody }
-  | { readonly kind: 'reply'; readonly messageId: string; readonly body: ReplyBody }
+  | {
+      readonly kind: 'reply'
+      readonly messageId: string
+      readonly body: ReplyBody
+      /** Set for a draft: its recipients are those that it shows, even if it shows none. */
+      readonly isAddressed?: true
+    }
   | { readonly kind: 'reply_all'; readonly messageId: string; readonly body: ReplyAllBody }
   | { readonly kind: 'forward'; readonly messageId: string; readonly body: ForwardBody }
 
@@ -267,10 +273,8 @@ function requireTracking({ trackingHost }: SendingDomain, html: string | null | 
 }
 
 function recipientsOf({ command, given, answered }: Outgoing, inbox: CallerInbox): Recipients {
-  const recipients =
-    (command.kind === 'reply' || command.kind === 'reply_all') && answered
-      ? answerRecipients(command, given, answered.source, inbox.address)
-      : given
+  const isDerived = command.kind === 'reply_all' || (command.kind === 'reply' && !command.isAddressed)
+  const recipients = isDerived && answered ? answerRecipients(command, given, answered.source, inbox.address) : given
   const count = recipients.to.length + recipients.cc.length + recipients.bcc.length
   if (count === 0) throw noRecipients()
   if (count > LIMITS.send.recipients) throw tooManyRecipients()

@@ -87,13 +87,51 @@ describe('a draft', () => {
       preview: `${'x'.repeat(199)}y`,
       text: `${'x'.repeat(199)}yz`,
       html: '<p>x</p>',
-      attachments: [{ attachment_id: expect.any(String), filename: 'a.txt', content_type: 'text/plain', size: 3 }],
+      attachments: [
+        {
+          attachment_id: expect.any(String),
+          filename: 'a.txt',
+          content_type: 'text/plain',
+          content_disposition: 'attachment',
+          size: 3,
+        },
+      ],
       created_at: expect.any(String),
       updated_at: expect.any(String),
     })
     expect((await get(caller, draft.draft_id)).body).toEqual(draft)
     const { client_id: _, text: __, html: ___, reply_to: ____, ...item } = draft
     expect((await list(caller)).body).toEqual({ count: 1, drafts: [item] })
+  })
+
+  it('shows of its files what the message will say of them', async () => {
+    const caller = inboxCaller()
+    const to = someone()
+    const given = [
+      { filename: 'menu.pdf' },
+      { filename: 'logo.PNG', content_id: '<logo>' },
+      { filename: 'data.unknown' },
+      { filename: 'page.html', content_type: 'application/zip', content_disposition: 'inline' },
+      {},
+    ]
+    const attachments = given.map((facts) => ({ ...facts, content: content('x') }))
+    const draft = await created(caller, { to, html: '<img src="cid:logo">', attachments })
+    const shown = [
+      ['application/pdf', 'attachment'],
+      ['image/png', 'inline'],
+      ['application/octet-stream', 'attachment'],
+      ['application/zip', 'inline'],
+      ['application/octet-stream', 'attachment'],
+    ]
+    const facts = attachmentsOf(draft).map(({ content_type, content_disposition }) => [
+      content_type,
+      content_disposition,
+    ])
+    expect(facts).toEqual(shown)
+    expect((await sendDraft(caller, draft.draft_id)).status).toBe(200)
+    const { parsed } = await fixture.outside.next(to)
+    const sent = parsed.attachments.map(({ contentType, contentDisposition }) => [contentType, contentDisposition])
+    expect(sent.sort()).toEqual(shown.sort())
   })
 
   it('may be empty', async () => {
@@ -419,6 +457,36 @@ describe('sending a draft', () => {
     expect(parsed.attachments.map(({ filename, cid }) => [filename, cid])).toEqual([['ab.png', undefined]])
   })
 
+  it('leaves line separators out of the name of a stored file', async () => {
+    const caller = inboxCaller()
+    const to = someone()
+    const draft = await created(caller, { to, attachments: [{ filename: 'a.txt', content: content('one') }] })
+    await queryRows(
+      fixture.db,
+      'update files set filename = $2 where draft_id = $1',
+      draft.draft_id,
+      'a\u2028b\u2029.txt',
+    )
+    const read = await get(caller, draft.draft_id)
+    expect(attachmentsOf(read.body)).toMatchObject([{ filename: 'ab.txt' }])
+    const path = `/drafts/${draft.draft_id}/attachments/${attachmentsOf(read.body)[0]?.attachment_id}`
+    const { body } = await fixture.call('drafts.getAttachment', caller, { method: 'GET', path })
+    const url = String(body.download_url)
+    const file = await fixture.call('draftFiles.download', caller, {
+      method: 'GET',
+      path: `/draft-files/${url.slice(url.lastIndexOf('/') + 1)}`,
+    })
+    expect(file.headers.get('content-disposition')).toContain("filename*=UTF-8''ab.txt")
+    const copyTo = someone()
+    const copy = { path: '/messages/send', body: { to: copyTo, attachments: [{ url }] } }
+    expect((await fixture.call('messages.send', caller, copy)).status).toBe(200)
+    expect((await sendDraft(caller, draft.draft_id)).status).toBe(200)
+    for (const recipient of [to, copyTo]) {
+      const { parsed } = await fixture.outside.next(recipient)
+      expect(parsed.attachments.map(({ filename }) => filename)).toEqual(['ab.txt'])
+    }
+  })
+
   it('is refused when its files and those of what it forwards are too large together', async () => {
     const caller = inboxCaller()
     const id = randomUUID()
@@ -432,6 +500,39 @@ describe('sending a draft', () => {
     await queryRows(fixture.db, 'update files set size = 15000000 where draft_id = $1', draft.draft_id)
     const { status, body } = await sendDraft(caller, draft.draft_id)
     expect([status, body.code]).toEqual([403, 'message_rejected'])
+  })
+
+  it.each<[string, object]>([
+    ['a reply', {}],
+    ['a reply to all', { reply_all: true }],
+  ])('that is %s goes to those whom it shows, and not to the author who was taken out', async (_, body) => {
+    const caller = inboxCaller()
+    const source = holdMessage(fixture, sourceOf(caller))
+    const draft = await created(caller, { in_reply_to: source.message_id, text: 'Yes.', ...body })
+    const cc = someone()
+    const changed = await update(caller, draft.draft_id, { to: [], cc: [cc] })
+    expect(changed.body).toMatchObject({ cc: [cc] })
+    expect((await sendDraft(caller, draft.draft_id)).status).toBe(200)
+    const [copy] = fixture.peers.requests('mail-ingest.placeSent').slice(-1)
+    expect([copy?.to, copy?.cc, copy?.bcc]).toEqual([[], [cc], undefined])
+    const { parsed } = await fixture.outside.next(cc)
+    expect(parsed.text).toContain('Yes.\n\nOn Mon, Aug 24')
+    expect(fixture.outside.mailsTo(addressIn(source.from))).toEqual([])
+  })
+
+  it.each<[string, object]>([
+    ['a reply', {}],
+    ['a reply to all', { reply_all: true }],
+  ])('that is %s is 422 when all recipients were taken out', async (_, body) => {
+    const caller = inboxCaller()
+    const source = holdMessage(fixture, sourceOf(caller))
+    const draft = await created(caller, { in_reply_to: source.message_id, ...body })
+    await update(caller, draft.draft_id, { to: null, cc: null, bcc: null })
+    expect((await sendDraft(caller, draft.draft_id)).body).toMatchObject({
+      code: 'unprocessable',
+      message: 'The message has no recipient',
+    })
+    expect((await get(caller, draft.draft_id)).status).toBe(200)
   })
 
   it('that replies to all is 422 where no author could be answered', async () => {
@@ -474,7 +575,14 @@ describe('sending a draft', () => {
   })
 })
 
-function attachmentsOf({ attachments }: Answer['body']): { attachment_id: string; filename: string }[] {
+interface ShownAttachment {
+  readonly attachment_id: string
+  readonly filename: string
+  readonly content_type: string
+  readonly content_disposition: string
+}
+
+function attachmentsOf({ attachments }: Answer['body']): ShownAttachment[] {
   return Array.isArray(attachments) ? attachments : []
 }
 

@@ -35,6 +35,7 @@ const WORDS = [
   '..',
   'x'.repeat(120),
   'ü'.repeat(90),
+  'z'.repeat(1_100),
 ]
 const piece = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(...WORDS) },
@@ -92,12 +93,12 @@ const file = fc.record({
 
 /** Mails in many scripts, and with what transports and parsers stumble over. */
 export const wishes: fc.Arbitrary<Wish> = fc.record({
-  subject: line(400),
+  subject: line(4_000),
   // What looks encoded is quoted in a name, and read there as it is or decoded, by the parser.
   fromName: unencoded(100),
   toName: unencoded(100),
   // A caller may have encoded a header of its own.
-  note: unencoded(200),
+  note: unencoded(2_000),
   text: body,
   html: body.map((text) => `<p>${text}</p>`),
   files: fc.array(file, { maxLength: 2 }),

@@ -37,6 +37,8 @@ describe('messages.send with attachments: 200', () => {
       attachments: [
         { filename: 'note.txt', content: Buffer.from('inline bytes').toString('base64') },
         { url: `http://127.0.0.1:${port}/logo`, content_id: '<logo>' },
+        { url: `http://127.0.0.1:${port}/data`, filename: 'chart.unknown' },
+        { url: `http://127.0.0.1:${port}/data`, filename: 'page.html' },
       ],
     })
     files.close()
@@ -60,6 +62,8 @@ describe('messages.send with attachments: 200', () => {
           cid: 'logo',
           content: 'from the web',
         }),
+        expect.objectContaining({ filename: 'chart.unknown', contentType: 'image/png' }),
+        expect.objectContaining({ filename: 'page.html', contentType: 'text/html' }),
       ]),
     )
   })
@@ -81,6 +85,9 @@ describe('the name of a fetched file', () => {
     ['https://x.test/get', 'attachment; filename=".."', 'get'],
     ['https://x.test/%2e%2e%2fetc%2fpasswd', undefined, 'passwd'],
     ['https://x.test/a%E2%80%AEgpj%0D%0A.exe', undefined, 'agpj.exe'],
+    ['https://x.test/a%E2%80%A8b%E2%80%A9.pdf', undefined, 'ab.pdf'],
+    ['https://x.test/get', "attachment; filename*=UTF-8''a%E2%80%A8.pdf", 'a.pdf'],
+    ['https://x.test/%E2%80%A8', undefined, undefined],
     [`https://x.test/${'n'.repeat(300)}.pdf`, undefined, `${'n'.repeat(251)}.pdf`],
   ])('of %s with %j is %j', (url, disposition, name) => {
     expect(fetchedName(url, disposition)).toBe(name)

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { openBlobStore } from '@restante/blobs'
 import { sentCopy } from '@restante/contracts/schemas'
+import { parse } from '@restante/mime'
 import { countRows, waitFor } from '@restante/testkit'
 import { listEntries } from '../../src/lists/store.ts'
 import { type Answer, DOMAIN, type Fixture, factOf, factsAbout, inboxCaller, startWorld } from '../support/fixture.ts'
@@ -97,6 +98,22 @@ describe('messages.send: 200', () => {
       // Each recipient's own fields come first.
       expect(mail.raw.toString().replace(/^List-Unsubscribe: .*\r\n .*\r\nList-Unsubscribe-Post: .*\r\n/, '')).toBe(raw)
     }
+  })
+
+  it.each<[string, object, string[] | undefined]>([
+    [
+      "the caller's own header",
+      { 'reply-to': 'Zoë <zoe@outside.example>, "Help, Desk" <help@outside.example>' },
+      ['Zoë <zoe@outside.example>', '"Help, Desk" <help@outside.example>'],
+    ],
+    ['no header', { 'X-Reply-To': 'zoe@outside.example' }, undefined],
+  ])('tells the mailbox where answers go, from %s', async (_, headers, reply_to) => {
+    const to = someone()
+    const { body } = await send(inboxCaller(), { to, headers })
+    const copies = fixture.peers.requests('mail-ingest.placeSent')
+    const placed = copies.find(({ message_id }) => message_id === body['message_id'])
+    expect(placed?.reply_to).toEqual(reply_to)
+    expect(parse((await fixture.outside.next(to)).raw).replyTo).toEqual(reply_to ?? [])
   })
 
   it('answers without waiting for a mailbox that does not answer', async () => {

@@ -80,8 +80,7 @@ function messageOf(row: DraftRow, labels: string[]): MessageCommand {
   }
   if (source_id === null) return { kind: 'send', body }
   if (kind === 'forward') return { kind, messageId: source_id, body }
-  const isToAll = row.reply_all && to.length + cc.length + bcc.length === 0
-  return { kind: 'reply', messageId: source_id, body: { ...body, reply_all: isToAll } }
+  return { kind: 'reply', messageId: source_id, body, isAddressed: true }
 }
 
 const CONCURRENCY = 32

@@ -31,6 +31,7 @@ export interface DraftItemRow {
 }
 
 export interface DraftRow extends DraftItemRow {
+  /** Read by the release before, which derives recipients when it sends. */
   readonly reply_all: boolean
   readonly references: readonly string[]
   readonly reply_to: readonly string[]

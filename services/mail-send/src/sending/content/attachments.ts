@@ -2,7 +2,7 @@ import path from 'node:path'
 import type { Caller, CallerCredential, CallerInbox } from '@restante/contracts/access'
 import type { SendAttachment } from '@restante/contracts/operations'
 import { LIMITS } from '@restante/contracts/vocabulary'
-import type { OutgoingAttachment } from '@restante/mime'
+import { mediaTypeOf, type OutgoingAttachment } from '@restante/mime'
 import { requirePermission } from '@restante/service/identity'
 import {
   type GuardedFetch,
@@ -20,6 +20,7 @@ import type { ForwardedFiles, ReferencedFiles } from './referenced-files.ts'
 import { rejected, TOO_LARGE, unavailable } from './rejections.ts'
 
 const REDIRECTS = 5
+const UNKNOWN = mediaTypeOf(undefined)
 /** Statuses that may be temporary (mail 16). */
 const PASSING = new Set([408, 429])
 
@@ -191,8 +192,8 @@ function describe(
 ): OutgoingAttachment {
   const fetchedType = fetched?.headers['content-type']
   const name = filename ?? (fetched && fetchedName(fetched.url, fetched.headers['content-disposition']))
-  // The extension of a file name gives the type more reliably than most servers do.
-  const named = filename !== undefined && path.extname(filename) !== ''
+  // The extension of a file name, where it is known, gives the type more reliably than most servers do.
+  const named = filename !== undefined && path.extname(filename) !== '' && mediaTypeOf(filename) !== UNKNOWN
   const contentType = content_type ?? (named || typeof fetchedType !== 'string' ? undefined : mediaType(fetchedType))
   return outgoing(content, {
     ...definedFacts({ content_disposition, content_id }),

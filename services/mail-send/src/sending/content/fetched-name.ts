@@ -1,8 +1,11 @@
 import { LIMITS } from '@restante/contracts/vocabulary'
 import { parse } from 'content-disposition'
 
-/** Control characters, and those that change the direction of text: a name must not look like another. */
-const UNSEEN = /[\p{Cc}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu
+/**
+ * Control characters and line separators, which no header may contain, and those that change the direction of text: a
+ * name must not look like another.
+ */
+const UNSEEN = /[\p{Cc}\u2028\u2029\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu
 
 /**
  * The file name of fetched content: from `Content-Disposition` (RFC 6266), otherwise the last segment of the URL's

@@ -3,6 +3,7 @@ import type { CallerInbox } from '@restante/contracts/access'
 import type { ReplyAllBody, ReplyBody, SendBody } from '@restante/contracts/operations'
 import type { Attachment } from '@restante/contracts/resources'
 import type { SentCopy } from '@restante/contracts/schemas'
+import { LIMITS } from '@restante/contracts/vocabulary'
 import {
   type Address,
   type ComposedMail,
@@ -16,6 +17,7 @@ import {
   type OpenImage,
   type OutgoingAttachment,
   type ReplySource,
+  readMailboxes,
   replyBodies,
   replySubject,
   textAsHtml,
@@ -84,6 +86,7 @@ export async function composeMessage(message: NewMessage): Promise<ComposedMessa
     address: inbox.address,
     ...(inbox.display_name !== undefined && { name: inbox.display_name }),
   }
+  const answersTo = replyTo.length > 0 ? replyTo.map(display) : replyToHeader(body)
   const messageId = makeMessageId(inbox.address.slice(inbox.address.lastIndexOf('@') + 1))
   const threading = answered && safeThreading(answered.source, message.isForward)
   const subject = body.subject ?? derivedSubject(message)
@@ -119,7 +122,7 @@ export async function composeMessage(message: NewMessage): Promise<ComposedMessa
       to: recipients.to.map(display),
       ...(recipients.cc.length > 0 && { cc: recipients.cc.map(display) }),
       ...(recipients.bcc.length > 0 && { bcc: recipients.bcc.map(display) }),
-      ...(replyTo.length > 0 && { reply_to: replyTo.map(display) }),
+      ...(answersTo.length > 0 && { reply_to: answersTo }),
       ...(subject !== undefined && subject !== '' && { subject }),
       labels: body.labels ?? [],
       ...(threading?.inReplyTo !== undefined && { in_reply_to: threading.inReplyTo }),
@@ -133,6 +136,12 @@ export async function composeMessage(message: NewMessage): Promise<ComposedMessa
 function customHeaders({ body, sharedDomain }: NewMessage): Record<string, string> {
   const given = Object.entries(body.headers ?? {})
   return Object.fromEntries(sharedDomain ? given.filter(([name]) => !/^list-unsubscribe(-post)?$/i.test(name)) : given)
+}
+
+/** The addresses of the caller's own Reply-To header, which counts where `reply_to` is absent (mail 8.2). */
+function replyToHeader({ headers = {} }: NewMessage['body']): string[] {
+  const [, value = ''] = Object.entries(headers).find(([name]) => name.toLowerCase() === 'reply-to') ?? []
+  return readMailboxes(value, LIMITS.send.recipients).displays
 }
 
 /** Header values taken over into an answer were written by a third party: none may break out of its line. */
