@@ -98,11 +98,10 @@ function forwardedLines({ from, timestamp, subject, to, cc }: Forwarded): string
   ]
 }
 
-/** The text of the source, or of its html where it has no other. */
+/** The text of the source, or of its html where it has no other: a blank text beside html is none. */
 function wordsOf({ text, html = '' }: Quoted): string {
-  return withoutLastBreaks(
-    (text ?? htmlToText(html.slice(0, affordableLength(html, LIMITS.mime)))).replace(/\r\n?/g, '\n'),
-  )
+  const words = text?.trim() ? text : htmlToText(html.slice(0, affordableLength(html, LIMITS.mime)))
+  return withoutLastBreaks(words.replace(/\r\n?/g, '\n'))
 }
 
 /** The html of the source, none of which gets out of what it is put into; where that cannot be had, its text. */

@@ -33,7 +33,8 @@ export function reportToReturnPath(mail: ReturnedMail, mailFrom: string): Report
   if (mail.report?.kind === 'feedback') return mail.report
   if (mailFrom !== '' && !isSystem(mailFrom, mail)) return undefined
   const { subject, searchText, author = '', to } = mail
-  const text = reportInText({ subject, text: mail.text ?? searchText, parties: [author, mailFrom, ...to] })
+  const words = mail.text?.trim() ? mail.text : searchText
+  const text = reportInText({ subject, text: words, parties: [author, mailFrom, ...to] })
   if (mail.report !== undefined) return withWords(mail.report, text)
   if (text === undefined) return undefined
   return (isSystem(mailFrom, mail) ? saysSo(mail, text) : returnsMail(mail, text)) ? withoutMarks(text) : undefined

@@ -114,6 +114,7 @@ describe('quoting', () => {
   it('quotes the text of an html source', () => {
     const { text: _, ...htmlOnly } = source
     expect(replyText('Yes', htmlOnly)).toContain('\n\n> Where is it?')
+    expect(replyText('Yes', { ...htmlOnly, text: ' \n' })).toContain('\n\n> Where is it?')
   })
 
   it('puts the html of the source into the container that extractors recognise', () => {

@@ -27,6 +27,12 @@ describe('reportToReturnPath', () => {
       expect(read('', PERSON, mark, NOTICE, '', REASON, ...ORIGINAL)).toBeUndefined()
   })
 
+  it('reads the html beside a blank text', () => {
+    const parts = ['--b', '', '', '--b', 'Content-Type: text/html', '', `<p>gone@far.test: User unknown</p>`, '--b--']
+    const type = 'Content-Type: multipart/alternative; boundary=b'
+    expect(read('', SYSTEM, NOTICE, type, '', ...parts)).toMatchObject({ recipients: [{ recipient: 'gone@far.test' }] })
+  })
+
   it('reads no words of the mail that is returned', () => {
     const text = ['<gone@far.test>: User unknown', ...ORIGINAL, '', 'Your mailbox is full: 552 5.2.2 <bo@far.test>']
     expect(read('', SYSTEM, NOTICE, '', ...text)).toEqual({

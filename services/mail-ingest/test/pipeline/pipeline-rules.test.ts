@@ -53,6 +53,10 @@ describe('spam rules', () => {
 
   it.each([
     ['the test string', mail({ text: 'XJS*C4JDBQADN1.NSBN3*2IDNEN*GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X' })],
+    [
+      'the test string in html beside a blank text',
+      mail({ text: '\r\n', html: '<p>XJS*C4JDBQADN1.NSBN3*2IDNEN*GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X</p>' }),
+    ],
     ['several phrases', mail({ subject: 'You have won', text: 'claim your prize, million dollars' })],
     [
       'a program from somebody who poses',

@@ -18,16 +18,19 @@ const PHRASES =
 const PROGRAMS = /\.(?:exe|scr|pif|com|bat|cmd|vbs|vbe|js|jse|wsf|hta|jar|lnk|iso|img)$/i
 const SHOUTING_LENGTH = 12
 
+/** What is read of a mail: its text, or its html where the text is absent or blank. */
+const bodyOf = ({ text, html }: MailContent): string => (text?.trim() ? text : (html ?? ''))
+
 const phrasesIn = (mail: MailContent): number =>
   new Set(
-    (`${mail.subject ?? ''}\n${(mail.text ?? mail.html ?? '').slice(0, 100_000)}`.match(PHRASES) ?? []).map((phrase) =>
+    (`${mail.subject ?? ''}\n${bodyOf(mail).slice(0, 100_000)}`.match(PHRASES) ?? []).map((phrase) =>
       phrase.toLowerCase(),
     ),
   ).size
 
 /** Signs that few honest mails have. One alone, except the test string, never makes a mail spam. */
 const RULES: readonly SpamRule[] = [
-  { name: 'gtube', score: 1_000, matches: (mail) => (mail.text ?? mail.html ?? '').includes(GTUBE) },
+  { name: 'gtube', score: 1_000, matches: (mail) => bodyOf(mail).includes(GTUBE) },
   { name: 'phrase', score: 2.5, matches: (mail) => phrasesIn(mail) > 0 },
   { name: 'phrases', score: 2.5, matches: (mail) => phrasesIn(mail) > 2 },
   {
