@@ -154,6 +154,7 @@ const PIECE = 57 * 1024
 const LONGEST_LINE = 998
 /** A line is folded at blanks only, so these characters, with what may stand beside them, do not fit into one. */
 const LONG_WORD = /[!-~]{990}/
+const TEXT_FIELD = /^(?:x-|comments$)/i
 /** Twice as many, quoted, are no long word. */
 const CUT_NAME = 490
 
@@ -202,9 +203,9 @@ function extraHeaders(mail: OutgoingMail): { key: string; value: string | Prepar
   return [...custom, ...own].map(([key, value]) => ({ key, value: isFoldable(key, value) ? value : encoded(value) }))
 }
 
-/** The composer divides the value of Reply-To into addresses, and folds between them. */
+/** Encoded words are for text only: in a field such as List-Unsubscribe receivers would find nothing (RFC 2047 5). */
 function isFoldable(key: string, value: string): boolean {
-  return key.toLowerCase() === 'reply-to' || !LONG_WORD.test(value)
+  return !TEXT_FIELD.test(key) || !LONG_WORD.test(value)
 }
 
 /**

@@ -5,7 +5,7 @@ export function mediaTypeOf(filename: string | undefined): string {
   return detectMimeType(filename)
 }
 
-/** How a file is shown of which nothing is said: inside the html when that can refer to it (mail 16). */
+/** The default disposition: inline with a content id, by which html refers to the file, else an attachment (mail 16). */
 export function dispositionOf(contentId: string | undefined): 'inline' | 'attachment' {
   return contentId === undefined ? 'attachment' : 'inline'
 }

@@ -33,7 +33,7 @@ class TooMuchError extends Error {}
 export function balancedHtml(html: string, limits: HtmlLimits): string | undefined {
   try {
     let page = html
-    for (let reading = 0; reading < MAX_READINGS && affordableLength(page, limits) === page.length; reading++) {
+    for (let reading = 0; reading < MAX_READINGS && isAffordable(page, limits); reading++) {
       const written = writtenAgain(page, limits)
       // Written once, wrong nesting may still be read in another way: a tree can hold what no source gives directly.
       if (written === page) return page
@@ -45,9 +45,18 @@ export function balancedHtml(html: string, limits: HtmlLimits): string | undefin
   return undefined
 }
 
+/** Tags cost, not their length: an image may be inside of one, as a `data:` URL. */
+function isAffordable(page: string, limits: HtmlLimits): boolean {
+  const length = Math.max(page.length, limits.extractedHtml)
+  return affordableLength(page, { ...limits, extractedHtml: length }) === page.length
+}
+
 function writtenAgain(html: string, limits: HtmlLimits): string {
   const context = defaultTreeAdapter.createElement('div', HTML.NS.HTML, [])
-  const treeAdapter = boundedAdapter(MAX_REPEATED * limits.htmlTags, MAX_REPEATED * limits.extractedHtml)
+  const treeAdapter = boundedAdapter(
+    MAX_REPEATED * limits.htmlTags,
+    MAX_REPEATED * Math.max(html.length, limits.extractedHtml),
+  )
   const parser = Parser.getFragmentParser(context, { treeAdapter })
   parser.tokenizer.write(html, true)
   return serialize(parser.getFragment(), { treeAdapter: writingAdapter })

@@ -100,6 +100,11 @@ describe('compose', () => {
     expect(parse(Buffer.from(raw))).toMatchObject({ subject: `Re: ${long} =?`, headers: { 'X-A': `${long} ${long}` } })
   })
 
+  it('encodes no field of which receivers read the parts', async () => {
+    const value = `<https://unsubscribe.test/${'x'.repeat(600)}>,<mailto:u@unsubscribe.test?subject=${'y'.repeat(600)}>`
+    expect(await composed({ headers: { 'List-Unsubscribe': value } })).toContain(value)
+  })
+
   it('ignores ids that no line can hold', () => {
     expect(messageIdsIn(`<${'x'.repeat(996)}>`)).toEqual([])
   })

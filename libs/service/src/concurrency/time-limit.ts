@@ -1,8 +1,7 @@
-/** Why a signal of `withTimeLimit` is aborted when its time has run out. */
-export class TimeLimitError extends Error {
+/** Why a signal of `withTimeLimit` is aborted when its time has run out: a `TimeoutError`, as that of `AbortSignal.timeout`. */
+export class TimeLimitError extends DOMException {
   constructor(ms: number) {
-    super(`did not end within ${ms} ms`)
-    this.name = 'TimeLimitError'
+    super(`did not end within ${ms} ms`, 'TimeoutError')
   }
 }
 

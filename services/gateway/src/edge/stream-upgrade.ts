@@ -117,7 +117,7 @@ export class StreamUpgrade implements Component {
     if (hasBody(request)) return refuse(socket, requestId, 400, 'Bad Request')
     const peer = peers.of(request)
     const token = await this.#callerToken(request, query, peer)
-    // A client that has gone meanwhile closes nothing any more.
+    // Its close has been announced already, and would not end the request to the stream service.
     if (socket.destroyed) return
     if (token === undefined) {
       log.info({ operation: STREAM.id, request_id: requestId, status: 403, peer }, 'request')

@@ -36,8 +36,8 @@ export function fileBlob(id: string): string {
 const LINE_SEPARATORS = /[\u2028\u2029]/g
 
 /**
- * A kept file in the form of a new one, for code that handles both. What nobody said of it is here what the message will
- * say (mail 16).
+ * A kept file in the form of a new one, for code that handles both. A missing type or disposition is the default that the
+ * message will have (mail 16).
  */
 export function storedOf(file: KeptFile): StoredFile & { readonly content_type: string } {
   const { id, size, sha256 } = file

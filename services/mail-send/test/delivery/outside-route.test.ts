@@ -4,6 +4,7 @@ import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { ReturnPath } from '@restante/mime'
+import { withTimeLimit } from '@restante/service/concurrency'
 import { freePort, waitFor } from '@restante/testkit'
 import type { OutboundContent } from '../../src/delivery/outbound/outbound-content.ts'
 import type { OpenDelivery } from '../../src/delivery/outcome/delivery.ts'
@@ -178,9 +179,8 @@ describe('a server that uses up all the time of an attempt', () => {
     ['is silent about a recipient', 'RCPT'],
   ])('counts as a failure when it %s, so that retries end', async (_what, command) => {
     const server = await relay([], { [command]: '' })
-    const outcomes = await attempt(server, ['ann@outside.example', 'bo@outside.example'], {
-      signal: AbortSignal.timeout(300),
-    })
+    const recipients = ['ann@outside.example', 'bo@outside.example']
+    const outcomes = await withTimeLimit(300, [], (signal) => attempt(server, recipients, { signal }))
     server.stop()
     expect(outcomes).toMatchObject([{ kind: 'deferred' }, { kind: 'deferred' }])
   })

@@ -108,7 +108,8 @@ export class BodyMemoryLimiter {
     try {
       await withTimeLimit(this.#options.waitMs, [gone], (signal) => this.#processing.enter(bytes, signal))
     } catch (error) {
-      if (error instanceof TimeLimitError) throw new ApiError('service_unavailable', { retryAfter: 1, cause: error })
+      if (!gone.aborted && error instanceof TimeLimitError)
+        throw new ApiError('service_unavailable', { retryAfter: 1, cause: error })
       throw error
     }
   }

@@ -1,4 +1,5 @@
 import { normalizeAddress, type ReturnPath } from '@restante/mime'
+import { TimeLimitError } from '@restante/service/concurrency'
 import type { Component } from '@restante/service/process'
 import type { OutboundContent } from '../outbound/outbound-content.ts'
 import type { BegunDelivery, OpenDelivery } from '../outcome/delivery.ts'
@@ -154,7 +155,7 @@ export class OutsideRoute implements Route, Component {
  * retry window; an attempt that ends because of a shutdown, or because its lease is lost, has decided nothing.
  */
 function outOfTime({ reason }: AbortSignal): boolean {
-  return reason instanceof DOMException && reason.name === 'TimeoutError'
+  return reason instanceof TimeLimitError
 }
 
 /** The local part as given, the domain in A-labels, which every server understands. */

@@ -58,7 +58,7 @@ export function changedContent(row: DraftRow, body: UpdateDraftBody): Omit<Draft
   const [to, cc, bcc] = [list('to', given.to), list('cc', given.cc), list('bcc', given.bcc)]
   requireFew({ to, cc, bcc })
   const { text = row.text, html = row.html, subject = row.subject, send_at = row.send_at } = body
-  if (send_at !== null && row.kind !== 'reply' && to.length + cc.length + bcc.length === 0) {
+  if (send_at !== null && to.length + cc.length + bcc.length === 0) {
     throw invalid([body.send_at === undefined ? 'to' : 'send_at'], 'A scheduled draft needs a recipient')
   }
   return {
