@@ -148,7 +148,7 @@ export class Subscriptions {
   /**
    * Removes scopes; unknown ones are ignored.
    * @param at the position up to which they have got events.
-   * @returns whether there was any of them.
+   * @returns whether one of them existed.
    */
   remove(scopes: readonly Scope[], at: bigint): boolean {
     const before = this.#current.size
