@@ -100,7 +100,7 @@ def threads(message):
     ):
         listed = with_none(resource.list, *scope, labels=["seen"]).threads
         assert [each.thread_id for each in listed] == [message.thread_id]
-        assert with_none(resource.get, *scope, message.thread_id).message_count == 4
+        assert until(lambda: with_none(resource.get, *scope, message.thread_id).message_count == 4)
         (found,) = with_none(resource.search, *scope, q="are you").threads
         assert found.thread_id == message.thread_id and "**are** **you**" in found.highlights.text[0]
         labelled = with_none(resource.update, *scope, message.thread_id, add_labels=["walked"])

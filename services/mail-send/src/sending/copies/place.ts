@@ -2,8 +2,11 @@ import type { SentCopy } from '@restante/contracts/schemas'
 import type { ServiceClient } from '@restante/service/http'
 import type { Logger } from '@restante/service/telemetry'
 
-/** Placing the copy lets the caller read its own write; the event does the same a moment later. */
-const PLACE_MS = 500
+/**
+ * Placing the copy lets the caller read its own write; the event does the same a moment later. It takes milliseconds, unless the
+ * mailbox is busy: a caller who then reads the thread would miss its reply there, and waits rather.
+ */
+const PLACE_MS = 2_000
 
 /** Has the mailbox show a message that was accepted; it will without this call, too. */
 export async function placeCopy(mailIngest: ServiceClient<'mail-send'>, copy: SentCopy, log: Logger): Promise<void> {
