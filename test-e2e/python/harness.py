@@ -52,7 +52,7 @@ def with_none(operation, *path, **given):
     return operation(*path, **given, **left_out)
 
 
-def until(find, timeout=20):
+def until(find, timeout=60):
     """Waits until `find` returns a value, and returns it."""
     deadline = time.monotonic() + timeout
     while True:
