@@ -5,9 +5,19 @@ import { ApiError } from '@restante/service/errors'
 const LOCK_FOR_CHANGES = sql<unknown, [organizationId: string]>(
   `select pg_advisory_xact_lock_shared(hashtextextended('take-over of ' || $1, 0))`,
 )
+// In a fixed order, so that two transactions cannot deadlock.
+const LOCK_ALL_FOR_CHANGES = sql<unknown, [organizationIds: readonly string[]]>(`
+select pg_advisory_xact_lock_shared(key)
+  from (select distinct hashtextextended('take-over of ' || id, 0) as key
+          from unnest($1::text[]) as organization(id) order by key) as keys`)
 const LOCK_FOR_TAKE_OVER = sql<unknown, [organizationId: string]>(
   `select pg_advisory_xact_lock(hashtextextended('take-over of ' || $1, 0))`,
 )
+
+interface TakeOver {
+  readonly organization_id: string
+  readonly take_overs: number
+}
 
 /**
  * The table `take_overs` of a service: the confirmed take-overs of organizations, by which requests with earlier keys are
@@ -23,6 +33,10 @@ export class TakeOverTable {
   )
   readonly #superseded: Statement<{ take_overs: number }, [organizationId: string, takeOvers: number]> = sql(
     'select take_overs from take_overs where organization_id = $1 and take_overs > $2',
+  )
+
+  readonly #ofAll: Statement<TakeOver, [organizationIds: readonly string[]]> = sql(
+    'select organization_id, take_overs from take_overs where organization_id = any($1::uuid[])',
   )
 
   /** Records a confirmed take-over of an organization, when changes of what it ends that are in progress have ended. */
@@ -42,5 +56,17 @@ export class TakeOverTable {
     await tx.query(LOCK_FOR_CHANGES, organization_id)
     if ((await tx.query(this.#superseded, organization_id, take_overs)).length > 0)
       throw new ApiError('unknown_api_key')
+  }
+
+  /**
+   * The numbers of the last confirmed take-overs of organizations, for changes that are made whatever has happened since
+   * they were asked for. None is confirmed until the transaction ends.
+   * @returns the number by organization, without those that had none.
+   */
+  async confirmed(tx: Tx, organizationIds: readonly string[]): Promise<Map<string, number>> {
+    if (organizationIds.length === 0) return new Map()
+    await tx.query(LOCK_ALL_FOR_CHANGES, organizationIds)
+    const rows = await tx.query(this.#ofAll, organizationIds)
+    return new Map(rows.map(({ organization_id, take_overs }) => [organization_id, take_overs]))
   }
 }

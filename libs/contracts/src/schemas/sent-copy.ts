@@ -28,6 +28,10 @@ export const sentCopy = z.object({
     .array(z.string())
     .max(LIMITS.labels.perResource)
     .meta({ description: "The caller's own labels; the mailbox adds `sent`." }),
+  take_overs: z.int().min(0).optional().meta({
+    description:
+      'How often the organization had been taken over when the message was asked for, or its draft created. Absent: not known.',
+  }),
   in_reply_to: z.string().optional(),
   references: z.array(z.string()).max(REFERENCES).optional(),
   extracted_text: z.string().optional(),

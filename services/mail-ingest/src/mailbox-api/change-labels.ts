@@ -10,6 +10,7 @@ import { changedLabels, type LabelChange, logLabels } from '../mailbox/label-log
 import { lockMailbox } from '../mailbox/lock.ts'
 import type { MessageRow } from '../mailbox/rows/rows.ts'
 import { store } from '../mailbox/store.ts'
+import { takeOvers } from '../take-overs/table.ts'
 import { visibleMessage, visibleMessages, visibleThread } from './visible.ts'
 
 const LOCK_WAIT_MS = 1_000
@@ -32,7 +33,7 @@ export function changeLabels(
 ): Promise<UpdatedMessage> {
   return underMailboxLock(db, requireInbox(caller).uid, async (tx) => {
     const message = await visibleMessage(tx, caller, messageId)
-    const [updated] = await relabel(tx, outbox, [message], wanted)
+    const [updated] = await relabel(tx, outbox, caller, [message], wanted)
     return updated ?? { message_id: message.message_id, labels: [...message.labels] }
   })
 }
@@ -45,7 +46,7 @@ export function changeLabelsOfSeveral(
   wanted: LabelChange,
 ): Promise<UpdatedMessage[]> {
   return underMailboxLock(db, requireInbox(caller).uid, async (tx) =>
-    relabel(tx, outbox, await visibleMessages(tx, caller, messageIds), wanted),
+    relabel(tx, outbox, caller, await visibleMessages(tx, caller, messageIds), wanted),
   )
 }
 
@@ -69,23 +70,28 @@ export async function changeThreadLabels(
         fix,
       })
     }
-    await relabel(tx, outbox, await store.ofThread(tx, threadId, LIMITS.thread.relabelled), wanted)
+    await relabel(tx, outbox, caller, await store.ofThread(tx, threadId, LIMITS.thread.relabelled), wanted)
     const thread = await store.thread(tx, threadId)
     return { thread_id: threadId, labels: [...(thread?.labels ?? [])] }
   })
 }
 
-/** @returns the labels of each message after the change, in the given order. */
+/**
+ * @returns the labels of each message after the change, in the given order.
+ * @throws ApiError 401 when the organization was taken over since the gateway admitted the request.
+ */
 async function relabel(
   tx: Tx,
   outbox: Outbox,
+  caller: Caller,
   messages: readonly MessageRow[],
   wanted: LabelChange,
 ): Promise<UpdatedMessage[]> {
+  await takeOvers.requireCurrent(tx, caller)
   const at = new Date()
   const all = messages.map((message) => {
     const { labels, change } = changedLabels(message.labels, wanted)
-    return { message: { ...message, labels, before: message.labels }, change, at }
+    return { message: { ...message, labels, before: message.labels }, change, at, takeOvers: caller.take_overs ?? 0 }
   })
   if (all.some(({ message, change }) => change.added.length > 0 && message.labels.length > LIMITS.labels.perResource)) {
     throw invalid(['add_labels'], `A message can have at most ${LIMITS.labels.perResource} labels`)

@@ -20,6 +20,8 @@ export interface LabelledMessage {
   readonly message: MessageRow
   readonly change: LabelChange
   readonly at: Date
+  /** Number of take-overs of the organization when a caller asked for the change; absent: not a caller, or not known. */
+  readonly takeOvers?: number | undefined
 }
 
 /** One row of the audit log. */
@@ -29,6 +31,7 @@ export interface LabelRecord {
   readonly label: string
   readonly message: MessageRow
   readonly at: Date
+  readonly takeOvers: number | undefined
 }
 
 type Column = readonly string[]
@@ -43,12 +46,14 @@ const INSERT = sql<
     inboxUids: Column,
     messageIds: Column,
     times: Column,
+    takeOvers: readonly (number | null)[],
   ]
 >(`
-insert into label_log (id, type, label, organization_id, pod_id, inbox_uid, message_id, event_at, created_at)
-select id, type, label, organization_id, pod_id, inbox_uid, message_id, at, at
-  from unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::uuid[], $6::uuid[], $7::text[], $8::timestamptz[])
-       as change(id, type, label, organization_id, pod_id, inbox_uid, message_id, at)`)
+insert into label_log (id, type, label, organization_id, pod_id, inbox_uid, message_id, event_at, created_at,
+                       take_overs)
+select id, type, label, organization_id, pod_id, inbox_uid, message_id, at, at, take_overs
+  from unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::uuid[], $6::uuid[], $7::text[], $8::timestamptz[], $9::int[])
+       as change(id, type, label, organization_id, pod_id, inbox_uid, message_id, at, take_overs)`)
 
 /**
  * Removes labels and adds others. A label in both lists is removed; labels that stay keep their position (mail 4.3).
@@ -64,8 +69,8 @@ export function changedLabels(
 }
 
 /** The rows of the audit log for a change. */
-export function labelRecords({ message, change, at }: LabelledMessage): LabelRecord[] {
-  const record = (type: LabelChangeType) => (label: string) => ({ id: uuidV7(), type, label, message, at })
+export function labelRecords({ message, change, at, takeOvers }: LabelledMessage): LabelRecord[] {
+  const record = (type: LabelChangeType) => (label: string) => ({ id: uuidV7(), type, label, message, at, takeOvers })
   return [...change.added.map(record('label.added')), ...change.removed.map(record('label.removed'))]
 }
 
@@ -89,6 +94,7 @@ export async function insertLabelRecords(tx: Tx, records: readonly LabelRecord[]
     records.map(({ message }) => message.inbox_uid),
     records.map(({ message }) => message.message_id),
     records.map(({ at }) => at.toISOString()),
+    records.map(({ takeOvers }) => takeOvers ?? null),
   )
 }
 

@@ -13,6 +13,7 @@ import type { BodyColumns, MessageRow } from '../mailbox/rows/rows.ts'
 import { uuidV7 } from '../mailbox/rows/uuid-v7.ts'
 import { ROW_BYTES, readBlob, rowNameOf, withRawMail } from '../raw/bytes.ts'
 import { copiesOf, type RawMailUse, rawMails } from '../raw/store.ts'
+import { withoutEarlierLabels } from '../take-overs/earlier-labels.ts'
 import { mailDigest } from '../threading/duplicates.ts'
 import { announceStored, extendThreads, saveWithThreads } from '../threading/extend-threads.ts'
 import { applyDeliveryEvents } from './apply-delivery-events.ts'
@@ -34,6 +35,8 @@ export interface PreparedCopy {
   readonly message: MessageRow
   readonly body: BodyColumns
   readonly use: RawMailUse
+  /** Number of take-overs of the organization when the message was asked for (identity 5.1); undefined: not known. */
+  readonly takeOvers: number | undefined
 }
 
 /** Most copies in one transaction, and how many transactions at a time: a locked mailbox delays only its own. */
@@ -100,7 +103,8 @@ export class SentPlacement {
         this.#memory.within(copy.blob.size, read),
         inRow ? undefined : rawMails.reserve(db, [blob]).then(() => blobs.copy(copy.blob.name, blob)),
       ])
-      return { message: messageRow(copy, content, id, blob), body: this.#bodyColumns(copy, content), use }
+      const message = messageRow(copy, content, id, blob)
+      return { message, body: this.#bodyColumns(copy, content), use, takeOvers: copy.take_overs }
     } catch (error) {
       // A remaining reservation is swept later.
       if (error instanceof BlobNotFoundError && (await this.#isGone(copy))) return undefined
@@ -145,9 +149,10 @@ export class SentPlacement {
       ),
       turnedAway(tx, all),
     ])
-    const { added, abandoned } = sorted(copies, unwanted)
+    const { added: wanted, abandoned } = sorted(copies, unwanted)
     await Promise.all(abandoned.map(({ use }) => rawMails.abandon(tx, use)))
-    if (added.length === 0) return
+    if (wanted.length === 0) return
+    const added = await withoutEarlierLabels(tx, wanted)
     const messages = added.map(({ message }) => message)
     const threads = await extendThreads(tx, added, () => false)
     const [early] = await Promise.all([
@@ -157,7 +162,7 @@ export class SentPlacement {
         added.map(({ use }) => use),
       ),
       saveWithThreads(tx, added, threads),
-      announceStored(tx, outbox, messages, threads),
+      announceStored(tx, outbox, added, threads),
     ])
     await applyDeliveryEvents(tx, outbox, early)
   }

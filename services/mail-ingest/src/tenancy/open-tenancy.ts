@@ -35,7 +35,7 @@ export function openTenancy({ kafka, db, log, outbox, bytes }: OpenTenancyOption
       'organization.taken_over': {
         async effect(tx, { payload }) {
           if (!payload.verified) return
-          await orderLabelRemoval(tx, payload.organization_id, payload.at)
+          await orderLabelRemoval(tx, payload)
           tx.afterCommit(labelRemoval.notify)
         },
       },

@@ -37,6 +37,7 @@ union all
 const FORGET_MAIL = sql<never, [organizationId: string]>(
   'delete from receiving_organizations where organization_id = $1',
 )
+const FORGET_TAKE_OVERS = sql<never, [organizationId: string]>('delete from take_overs where organization_id = $1')
 
 const BATCH = 500
 
@@ -82,11 +83,12 @@ export class MailPurge implements PurgeInBatches {
   }
 
   /**
-   * Apart from the mail of its inboxes, an organization leaves list entries, domains, and the record that it received any
-   * mail.
+   * Apart from the mail of its inboxes, an organization leaves list entries, domains, and the records that it received any
+   * mail and was taken over.
    */
   async organization(tx: Tx, id: string): Promise<BatchOutcome> {
     await tx.query(FORGET_MAIL, id)
+    await tx.query(FORGET_TAKE_OVERS, id)
     const deleted = [
       await listEntries.deleteOfOrganization(tx, id, BATCH),
       await registrations.deleteOfOrganization(tx, id, BATCH),

@@ -73,9 +73,18 @@ function byAge(a: Aged, b: Aged): number {
   return a.timestamp.getTime() - b.timestamp.getTime() || (a.id < b.id ? -1 : 1)
 }
 
-/** The initial labels of a message, for the audit log. */
-export function firstLabels(message: MessageRow): LabelRecord[] {
-  return labelRecords({ message, change: { added: message.labels, removed: [] }, at: message.created_at })
+/**
+ * The initial labels of a message, for the audit log.
+ * @param takeOvers number of take-overs of the organization when a caller asked for them, where one did and it is known
+ */
+export function firstLabels(message: MessageRow, takeOvers?: number): LabelRecord[] {
+  return labelRecords({ message, change: { added: message.labels, removed: [] }, at: message.created_at, takeOvers })
+}
+
+/** A message that is stored, and how old its labels are (`firstLabels`). */
+interface StoredMessage {
+  readonly message: MessageRow
+  readonly takeOvers: number | undefined
 }
 
 /**
@@ -85,13 +94,13 @@ export function firstLabels(message: MessageRow): LabelRecord[] {
 export async function announceStored(
   tx: Tx,
   outbox: Outbox,
-  messages: readonly MessageRow[],
+  stored: readonly StoredMessage[],
   threads: readonly ThreadRow[],
 ): Promise<void> {
-  const announced = messages.map((message, index) => {
+  const announced = stored.map(({ message, takeOvers }, index) => {
     const thread = threads[index]
     if (thread === undefined) throw new Error('a message has no thread')
-    const labels = firstLabels(message)
+    const labels = firstLabels(message, takeOvers)
     return { labels, events: [storedEvent(message, thread), ...labels.map(labelEvent)] }
   })
   await Promise.all([

@@ -197,7 +197,7 @@ describe('the purge of an inbox', () => {
 
 describe('the deletion of an organization', () => {
   it.each([1, 2, 3])(
-    'deletes the record that it received mail, and its addresses, in any order of events (seed %i)',
+    'deletes the records that it received mail and was taken over, and its addresses, in any order of events (seed %i)',
     async (seed) => {
       const { db } = fixture
       const organizationId = randomUUID()
@@ -211,6 +211,7 @@ describe('the deletion of an organization', () => {
         organizationId,
         new Date(),
       )
+      await queryRows(db, 'insert into take_overs (organization_id, take_overs) values ($1, 1)', organizationId)
       const { consumer } = await tenancyOf(fixture)
       await deliverShuffled(
         consumer,
@@ -222,6 +223,7 @@ describe('the deletion of an organization', () => {
       const gone = 'deleted_scopes where id = $1 and purged_at is not null'
       await waitFor(async () => (await countRows(db, gone, organizationId)) === 1, { what: 'the purge' })
       expect(await countRows(db, 'receiving_organizations where organization_id = $1', organizationId)).toBe(0)
+      expect(await countRows(db, 'take_overs where organization_id = $1', organizationId)).toBe(0)
       const left = await queryRows(
         db,
         "select address from deleted_scopes where organization_id = $1 and kind = 'inbox'",

@@ -120,6 +120,7 @@ function termsOf({ organization_id, inbox }: InboxCaller, domain: SendingDomain)
     claim: undefined,
     returnPath: domain.returnPath,
     senderDomain: domain.name,
+    takeOvers: undefined,
     also: undefined,
   }
 }

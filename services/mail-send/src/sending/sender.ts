@@ -62,6 +62,8 @@ export type SendCommand =
 export interface OpenedDraft {
   readonly message: MessageCommand
   readonly files: readonly StoredFile[]
+  /** Number of take-overs of the organization when it was created: its labels are as old. */
+  readonly takeOvers: number
   /** Ends the draft, in the transaction that accepts its message. @throws ApiError 404, 409 when it has changed since. */
   readonly end: (tx: Tx, sent: SentMessage) => Promise<void>
 }
@@ -165,6 +167,7 @@ export class Sender {
     const {
       message,
       files = [],
+      takeOvers = caller.take_overs ?? 0,
       end,
     }: Partial<OpenedDraft> & Pick<OpenedDraft, 'message'> = command.kind === 'draft'
       ? await command.open()
@@ -192,6 +195,7 @@ export class Sender {
       claim,
       returnPath: domain.returnPath,
       senderDomain: domain.name,
+      takeOvers,
       also: end,
     }
     const copy = await this.#memory.hold(caller.organization_id, async (count) => {

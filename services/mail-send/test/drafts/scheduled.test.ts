@@ -182,6 +182,25 @@ describe('a scheduled draft', () => {
     expect(placed).toEqual([])
   })
 
+  it('of an earlier holder says how old its labels are, whoever sends it', async () => {
+    const earlier = known()
+    const { uid } = earlier.inbox
+    const successor = { ...earlier, take_overs: 1 }
+    callers.set(uid, { ...successor, unverified: true, sending: 'ok' })
+    const to = someone()
+    const body = { to, labels: ['mine'], send_at: soon(0) }
+    await fixture.call('drafts.create', earlier, { path: '/drafts', body })
+    await fixture.outside.next(to)
+    const other = await fixture.call('drafts.create', earlier, { path: '/drafts', body: { to, labels: ['mine'] } })
+    const path = `/drafts/${other.body.draft_id}/send`
+    expect((await fixture.call('drafts.send', successor, { path, body: {} })).status).toBe(200)
+    const placed = fixture.peers.requests('mail-ingest.placeSent').filter(({ inbox_uid }) => inbox_uid === uid)
+    expect(placed).toMatchObject([
+      { labels: ['mine'], take_overs: 0 },
+      { labels: ['mine'], take_overs: 0 },
+    ])
+  })
+
   it('can be sent before it is due, and is not sent again', async () => {
     const caller = known()
     const to = someone()

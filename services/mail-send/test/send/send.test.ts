@@ -58,7 +58,7 @@ describe('messages.send: 200', () => {
   })
 
   it('sends the mailbox everything that its copy needs, once directly and once by event', async () => {
-    const caller = inboxCaller()
+    const caller = inboxCaller({ take_overs: 2 })
     const [to, cc, bcc] = [someone('to'), someone('cc'), someone('bcc')]
     const answer = await send(caller, {
       to: `Ann <${to}>`,
@@ -83,6 +83,7 @@ describe('messages.send: 200', () => {
       reply_to: ['Help <help@outside.example>'],
       subject: 'Offer',
       labels: ['vip', 'q3'],
+      take_overs: 2,
       extracted_text: 'plain',
       extracted_html: '<p>rich</p>',
     })

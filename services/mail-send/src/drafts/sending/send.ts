@@ -48,6 +48,7 @@ async function opened({ db, outbox, timers }: SendOptions, row: DraftRow, body: 
   return {
     message: messageOf(row, changedLabels(customLabels(row.labels), body)),
     files: kept.map(storedOf),
+    takeOvers: row.take_overs,
     end: async (tx, sent) => {
       if (!(await drafts.delete(tx, row))) throw await endedOtherwise(tx, row)
       await files.releaseAll(tx, [row.id])

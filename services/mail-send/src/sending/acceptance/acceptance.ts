@@ -27,6 +27,8 @@ export interface Terms {
   /** Domain of the envelope senders; undefined: the one of the installation. */
   readonly returnPath: string | undefined
   readonly senderDomain: string
+  /** Number of take-overs of the organization when the message was asked for (identity 5.1); undefined: it has no labels. */
+  readonly takeOvers: number | undefined
   /** What else the transaction does. @throws ApiError when the message must not be accepted after all. */
   readonly also: ((tx: Tx, sent: SentMessage) => Promise<void>) | undefined
 }
@@ -84,6 +86,7 @@ export class Acceptance {
       pod_id: terms.podId,
       inbox_uid: terms.inboxUid,
       ...details,
+      ...(terms.takeOvers !== undefined && { take_overs: terms.takeOvers }),
       blob: { name, ...stored },
     }
     const acceptedAt = new Date()

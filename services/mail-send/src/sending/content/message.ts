@@ -58,7 +58,7 @@ export interface ComposedMessage {
   readonly unsubscribable: boolean
   /** Whether it has an image that tells of its opening (mail 15.4). */
   readonly tracked: boolean
-  readonly copy: Omit<SentCopy, 'organization_id' | 'pod_id' | 'inbox_uid' | 'blob'>
+  readonly copy: Omit<SentCopy, 'organization_id' | 'pod_id' | 'inbox_uid' | 'take_overs' | 'blob'>
 }
 
 interface Bodies {
