@@ -31,7 +31,7 @@ export function changeLabels(
   messageId: string,
   wanted: LabelChange,
 ): Promise<UpdatedMessage> {
-  return underMailboxLock(db, requireInbox(caller).uid, async (tx) => {
+  return underMailboxLock(db, caller, requireInbox(caller).uid, async (tx) => {
     const message = await visibleMessage(tx, caller, messageId)
     const [updated] = await relabel(tx, outbox, caller, [message], wanted)
     return updated ?? { message_id: message.message_id, labels: [...message.labels] }
@@ -45,7 +45,7 @@ export function changeLabelsOfSeveral(
   messageIds: readonly string[],
   wanted: LabelChange,
 ): Promise<UpdatedMessage[]> {
-  return underMailboxLock(db, requireInbox(caller).uid, async (tx) =>
+  return underMailboxLock(db, caller, requireInbox(caller).uid, async (tx) =>
     relabel(tx, outbox, caller, await visibleMessages(tx, caller, messageIds), wanted),
   )
 }
@@ -61,7 +61,7 @@ export async function changeThreadLabels(
   wanted: LabelChange,
 ): Promise<UpdatedThread> {
   const { inbox_uid } = await visibleThread(db, caller, threadId)
-  return underMailboxLock(db, inbox_uid, async (tx) => {
+  return underMailboxLock(db, caller, inbox_uid, async (tx) => {
     const { message_count } = await visibleThread(tx, caller, threadId)
     if (message_count >= LIMITS.thread.relabelled) {
       const fix = 'Change the labels of its messages with POST /v0/inboxes/{inbox_id}/messages/batch-update.'
@@ -76,10 +76,7 @@ export async function changeThreadLabels(
   })
 }
 
-/**
- * @returns the labels of each message after the change, in the given order.
- * @throws ApiError 401 when the organization was taken over since the gateway admitted the request.
- */
+/** @returns the labels of each message after the change, in the given order. */
 async function relabel(
   tx: Tx,
   outbox: Outbox,
@@ -87,7 +84,6 @@ async function relabel(
   messages: readonly MessageRow[],
   wanted: LabelChange,
 ): Promise<UpdatedMessage[]> {
-  await takeOvers.requireCurrent(tx, caller)
   const at = new Date()
   const all = messages.map((message) => {
     const { labels, change } = changedLabels(message.labels, wanted)
@@ -107,12 +103,19 @@ async function relabel(
 /**
  * Runs a caller's change under the mailbox lock. A change that does not get the lock in time is retried; after the last
  * attempt the caller gets `race_condition`: the change had no effect (mail 4.3).
+ * @throws ApiError 401 when the organization was taken over since the gateway admitted the request.
  */
-export async function underMailboxLock<T>(db: Database, inboxUid: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+export async function underMailboxLock<T>(
+  db: Database,
+  caller: Caller,
+  inboxUid: string,
+  work: (tx: Tx) => Promise<T>,
+): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await db.transaction(async (tx) => {
         await lockMailbox(tx, inboxUid, LOCK_WAIT_MS)
+        await takeOvers.requireCurrent(tx, caller)
         return work(tx)
       })
     } catch (error) {

@@ -27,7 +27,7 @@ const BATCH = 200
  * which is deleted with its last message. Later events about a sent message have no effect (mail 7).
  */
 export function deleteMessage(deps: Deps, caller: Caller, messageId: string): Promise<void> {
-  return underMailboxLock(deps.db, requireInbox(caller).uid, async (tx) => {
+  return underMailboxLock(deps.db, caller, requireInbox(caller).uid, async (tx) => {
     const message = await visibleMessage(tx, caller, messageId)
     const attachment_ids = message.attachments.map(({ attachment_id }) => attachment_id)
     await deleteOfThread(tx, deps, [{ ...message, attachment_ids }])
@@ -42,7 +42,7 @@ export function deleteMessage(deps: Deps, caller: Caller, messageId: string): Pr
 export async function deleteThread(deps: Deps, caller: Caller, threadId: string): Promise<void> {
   const { inbox_uid } = await visibleThread(deps.db, caller, threadId)
   for (let begun = false, more = true; more; begun = true) {
-    more = await underMailboxLock(deps.db, inbox_uid, async (tx) => {
+    more = await underMailboxLock(deps.db, caller, inbox_uid, async (tx) => {
       if (!begun) await visibleThread(tx, caller, threadId)
       const messages = await store.deletableOfThread(tx, threadId, BATCH)
       // With its last message, and not before: a thread that remains in part may be answered.

@@ -127,3 +127,17 @@ describe('a label that an earlier key asked for before the take-over', () => {
     expect((await read(id)).labels).toEqual(['received', 'unread'])
   })
 })
+
+describe('a deletion that an earlier key asked for before the take-over', () => {
+  it('is refused once the take-over is confirmed, of messages and of threads', async () => {
+    const id = await receiveMail(fixture, inbox)
+    const { thread_id } = await read(id)
+    await confirmTakeOver(fixture, inbox)
+    const answers = [
+      await fixture.call(inbox.earlier, 'messages.delete', 'DELETE', pathOf(id)),
+      await fixture.call(inbox.earlier, 'threads.delete', 'DELETE', `/threads/${thread_id}`),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([401, 401])
+    expect((await threadOf(id)).message_count).toBe(1)
+  })
+})
