@@ -101,6 +101,8 @@ function isLong(lines: readonly Line[], quote: Quote, end: number): boolean {
   const above = lines.findLast((line, at) => at < quote.line && !line.blank)
   if (above?.folded.trimEnd().endsWith(':')) return false
   const quoted = lines.slice(quote.line, end).filter(isMarked)
+  // So Python prompts.
+  if (quoted.every((line) => line.folded.startsWith('>>> '))) return false
   return quoted.length >= UNATTRIBUTED_QUOTE && lines[quote.line]?.role !== 'citation'
 }
 

@@ -83,19 +83,26 @@ export function strengthOf(folded: string, text: string, dashed: boolean): Stren
   const last = verbs.at(-1)
   const ends = closed || dashed || (last !== undefined && last.index + last[0].length === body.length)
   const facts = { body, text, dashed, ends, date, address, verb: verbs[0] }
-  if (date !== null && LEAD.test(body.slice(0, date.index))) return ofDate({ ...facts, date })
-  return ofName(facts)
+  const strength = date !== null && LEAD.test(body.slice(0, date.index)) ? ofDate({ ...facts, date }) : ofName(facts)
+  return strength ?? (closed ? ofAnyLanguage(facts) : undefined)
+}
+
+/** An attribution in words that are not known: a program writes the time and, in brackets, the address. */
+function ofAnyLanguage({ body, text, date, address, verb }: Facts): Strength | undefined {
+  if (date === null || address === null || verb !== undefined || wordsIn(body) > MAX_DATED_WORDS) return undefined
+  if (SENTENCE_END.test(body) || /[.!?]\s+\p{Lu}/u.test(text)) return undefined
+  return hasTime(body, date) && /[<(] *$/.test(body.slice(0, address.index)) ? 'likely' : undefined
 }
 
 /** An attribution that begins with its date. */
 function ofDate({ body, ends, date, address, verb }: Facts & { date: RegExpExecArray }): Strength | undefined {
   const timed = hasTime(body, date)
-  const rest = address === null ? body.length : body.length - address.index - address[0].length
-  if (!ends) return rest <= 4 ? 'likely' : undefined
+  const isLast = address !== null && /^[^\p{L}\p{N}]{0,4}$/u.test(body.slice(address.index + address[0].length))
+  if (!ends) return isLast ? 'likely' : undefined
   if (verb !== undefined) {
     return address !== null || (timed && wordsIn(body) <= MAX_DATED_WORDS) ? 'certain' : 'likely'
   }
-  if (address !== null) return timed && rest <= 4 ? 'certain' : 'likely'
+  if (address !== null) return timed && isLast ? 'certain' : 'likely'
   return timed && body.length <= MAX_UNDATED + 20 ? 'likely' : undefined
 }
 
