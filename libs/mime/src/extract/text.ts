@@ -1,4 +1,4 @@
-import { type Line, lineOf, type Place } from './rules/line.ts'
+import { type Line, lineOf, type Place } from './lines/line.ts'
 import { replyEnd } from './rules/reply-end.ts'
 import { placeOfEnd } from './rules/signature.ts'
 

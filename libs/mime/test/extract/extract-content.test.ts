@@ -25,6 +25,20 @@ describe('extractReply takes for content', () => {
       'lines of a log about mail',
       ['It says:', '', '2026-03-03 09:10:22 From: bo@x.org To: al@x.org Size: 120', '', 'Why?'],
     ],
+    [
+      'what somebody wrote at a time',
+      ['Hi.', '', 'On 3 March 2026 at 09:10 the bank wrote:', '"I cancel."', '', 'Ok?'],
+    ],
+    [
+      'what stands in a sentence',
+      ['Hallo,', '', 'am 3. März 2026 um 9:10 Uhr schrieb Herr Meier:', '"Nein."', '', 'Ok?'],
+    ],
+    [
+      'a lighting test',
+      ['See:', '', 'Date: 14 March 2026, 19:00', 'From: the door', 'To: the stage', 'Subject: light', '', 'Ok?'],
+    ],
+    ['a ticket with a day', ['See:', '', 'Subject: Fire', 'From: al@x.org', 'Date: 3 March 2026', '', 'Ok?']],
+    ['a parcel', ['It left:', '', 'From: Graz', 'To: Al, Hamburg', 'Sent: 3 March 2026, 09:10', '', 'Tell me.']],
     ['a form that speaks of its last line', ['It says:', '', 'Sign here but do not write below this line.', '', 'Ok?']],
     ['a list with an original message', ['Attached:', '', '-- original message as pdf', '-- invoice']],
     ['what was typed into Python', ['I ran this', '', '>>> import a', '>>> a.b()', '>>> a.c()']],
@@ -56,6 +70,11 @@ describe('extractReply cuts', () => {
     [
       'Orange, without capitals',
       ['envoyé : 3 mars 2026 à 09:10', 'de : Bo <bo@x.org>', 'à : al@x.org', 'objet : Lunch', '', 'Lunch?'],
+    ],
+    ['a name without an address, above no marks', ['On Tue, Mar 3, 2026 at 9:10 AM Bo Li wrote:', '', 'Lunch?']],
+    [
+      'a header without a subject and addresses',
+      ['From: Bo', 'Sent: Tuesday, March 3, 2026 9:10 AM', 'To: Al', '', 'Lunch?'],
     ],
     ['BlueMail with marks that have no width', ['\u2063Get BlueMail for Android \u200b']],
     ['blanks that have no width', ['\u200b', 'On Tue, 3 Mar 2026 at 09:10, Bo <bo@x.org> wrote:', '> Lunch?']],

@@ -1,6 +1,6 @@
+import type { Line } from '../lines/line.ts'
 import { DATE, isWeekday } from '../vocabulary/dates.ts'
 import { anyOf, wordsOf } from '../vocabulary/match.ts'
-import type { Line } from './line.ts'
 import {
   addressIn,
   endsWithVerb,

@@ -1,8 +1,8 @@
+import { isRule, isShown, type Line, unquoted } from '../lines/line.ts'
 import { ADDRESS } from '../vocabulary/dates.ts'
 import { isDeviceSignature } from '../vocabulary/devices.ts'
 import { anyOf, anyWordOf, wordsOf } from '../vocabulary/match.ts'
 import { isBareClosing, isClosing, isContact, isLink, isName } from './endings.ts'
-import { isRule, isShown, type Line, unquoted } from './line.ts'
 import { isSignatureMark } from './signature.ts'
 
 const FOOTER = new RegExp(anyOf(wordsOf('footer')), 'gu')

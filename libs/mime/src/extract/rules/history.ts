@@ -1,7 +1,7 @@
+import { isRule, type Line, nextShown } from '../lines/line.ts'
 import { ADDRESS, DATE, TIME } from '../vocabulary/dates.ts'
 import { anyOf, anyWordOf, wordsOf } from '../vocabulary/match.ts'
 import { attributionAt } from './attributions.ts'
-import { isRule, type Line, nextShown } from './line.ts'
 
 type Kind = 'from' | 'sent' | 'date' | 'to' | 'subject'
 
@@ -150,7 +150,7 @@ function readHeader(lines: readonly Line[], at: number): Map<Kind, string> {
 /**
  * Whether these are the fields of a message, which always say when it was sent: forms, filters and bookings have labels
  * like them. A trip goes from a town to another on a date, but has neither a subject nor addresses; a memo has a subject
- * and a day, but no time.
+ * and a day, but no time. A single sign is not enough: a time, an address, and that clients begin with the sender.
  */
 function isMessageHeader(fields: ReadonlyMap<Kind, string>, trusted: boolean): boolean {
   const [from, to] = [fields.get('from'), fields.get('to')]
@@ -158,10 +158,15 @@ function isMessageHeader(fields: ReadonlyMap<Kind, string>, trusted: boolean): b
   const isDated = date !== undefined && DATED.test(date)
   const isTimed = isDated && TIMED.test(date)
   const isAddressed = (field: string | undefined): boolean => field !== undefined && ADDRESSED.test(field)
-  const isSent = isTimed || fields.has('sent') || (date !== undefined && (isAddressed(from) || isAddressed(to)))
+  const hasAddress = isAddressed(from) || isAddressed(to)
+  const order = [...fields.keys()].join(' ')
+  const signs = [isTimed, hasAddress, order.startsWith('from')].filter((sign) => sign).length
+  const isSent = fields.has('sent') || (isDated && signs >= 2)
   if (from !== undefined && fields.has('subject') && isSent) return true
-  if (isAddressed(from) && isDated) return true
-  if (from !== undefined && to !== undefined && fields.has('sent')) return isDated || trusted
+  if (isAddressed(from) && (isTimed || (isDated && fields.has('sent')))) return true
+  if (from !== undefined && to !== undefined && fields.has('sent')) {
+    return trusted || (isDated && hasAddress) || (isTimed && order === 'from sent to')
+  }
   if (isTimed && isAddressed(to)) return true
   return trusted && (isAddressed(from) || (from !== undefined && isSent))
 }

@@ -1,7 +1,7 @@
+import { isMarked, isRule, isShown, type Line, nextShown, type Place, type ReplyEnd, unquoted } from '../lines/line.ts'
 import { type Attribution, attributionAt } from './attributions.ts'
 import { isFooter, isWrappedRest } from './below-quote.ts'
 import { historyAt, isBetweenMarks, isForwardMark, isHeader } from './history.ts'
-import { isMarked, isRule, isShown, type Line, nextShown, type Place, type ReplyEnd, unquoted } from './line.ts'
 
 /** This many quoted lines at the end are history even without an attribution. */
 const UNATTRIBUTED_QUOTE = 3
