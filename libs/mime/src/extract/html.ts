@@ -1,9 +1,9 @@
 import { type RenderedLine, renderLines } from '../html/render.ts'
 import { walkHtml } from '../html/walk.ts'
+import { isShown, type Line, lineOf, nextShown, type Role, unquoted } from './lines/line.ts'
 import { type MarkupOf, readMarkup } from './markup.ts'
 import { attributionAt } from './rules/attributions.ts'
 import { historyAt, isForwardMark } from './rules/history.ts'
-import { isShown, type Line, lineOf, nextShown, type Role, unquoted } from './rules/line.ts'
 import { replyEnd } from './rules/reply-end.ts'
 import { lastShown, placeOfEnd } from './rules/signature.ts'
 

@@ -1,5 +1,5 @@
 import { type HtmlElement, walkHtml } from '../html/walk.ts'
-import type { Role } from './rules/line.ts'
+import type { Role } from './lines/line.ts'
 
 /** What client markup says about the text from an offset on, up to that of the next one. */
 export interface Markup {

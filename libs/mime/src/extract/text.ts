@@ -1,4 +1,4 @@
-import { lineOf } from './rules/line.ts'
+import { type Line, lineOf, type Place } from './lines/line.ts'
 import { replyEnd } from './rules/reply-end.ts'
 import { placeOfEnd } from './rules/signature.ts'
 
@@ -14,6 +14,19 @@ export function extractReply(text: string): string {
   const whole = source.join('\n').trim()
   if (end.kind === 'whole') return whole
   const place = placeOfEnd(lines, end)
-  const last = source[place.line]?.slice(0, place.column) ?? ''
-  return [...source.slice(0, place.line), last].join('\n').trim() || whole
+  return place.line === lines.length ? whole : textBefore(lines, place) || whole
+}
+
+/** The text ahead of a place, without what shows nothing at its end: clients leave blanks there that have no width. */
+function textBefore(lines: readonly Line[], { line, column }: Place): string {
+  const kept = lines.slice(0, line + 1).map(({ text, folded }, at) => {
+    const shown = folded.slice(0, at === line ? column : undefined).trimEnd()
+    return { text, shown: shown.length }
+  })
+  const last = kept.findLastIndex(({ shown }) => shown > 0)
+  return kept
+    .slice(0, last + 1)
+    .map(({ text, shown }, at) => (at === last ? text.slice(0, shown) : text))
+    .join('\n')
+    .trim()
 }

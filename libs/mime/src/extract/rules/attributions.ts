@@ -1,6 +1,6 @@
+import type { Line } from '../lines/line.ts'
 import { DATE, isWeekday } from '../vocabulary/dates.ts'
 import { anyOf, wordsOf } from '../vocabulary/match.ts'
-import type { Line } from './line.ts'
 import {
   addressIn,
   endsWithVerb,
@@ -129,12 +129,17 @@ function hasEnd(folded: string): boolean {
   return folded.search(COLONS) >= 0 || endsWithVerb(folded)
 }
 
-/** Whether an attribution that begins here ends somewhere in the window. */
+/**
+ * Whether an attribution that begins here ends somewhere in the window. Where more follows on its line it has an
+ * address: the lines of a log go on behind a colon too.
+ */
 function endsWithin(folded: string, text: string): boolean {
+  const last = folded.trimEnd().length
   const ends = [...folded.matchAll(COLONS)].slice(0, MAX_ENDS).map(({ index }) => index + 1)
-  return [...ends, folded.trimEnd().length].some(
-    (end) => strengthOf(folded.slice(0, end), text.slice(0, end), false) === 'certain',
-  )
+  return [...ends, last].some((end) => {
+    const part = folded.slice(0, end)
+    return strengthOf(part, text.slice(0, end), false) === 'certain' && (end === last || addressIn(part) !== null)
+  })
 }
 
 /** Where an attribution begins whose date is here: at its opening word, or at the day of the week. */

@@ -1,6 +1,6 @@
+import type { Line } from '../lines/line.ts'
 import { ADDRESS } from '../vocabulary/dates.ts'
 import { anyOf, wordsOf } from '../vocabulary/match.ts'
-import type { Line } from './line.ts'
 
 const CLOSING = new RegExp(`^[ *_]*${anyOf(wordsOf('closing'))}(?![\\p{L}\\p{N}])[ *_,.!]{0,4}`, 'u')
 const LINK =

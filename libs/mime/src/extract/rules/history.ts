@@ -1,6 +1,7 @@
+import { isRule, type Line, nextShown } from '../lines/line.ts'
 import { ADDRESS, DATE, TIME } from '../vocabulary/dates.ts'
 import { anyOf, anyWordOf, wordsOf } from '../vocabulary/match.ts'
-import { isRule, type Line, nextShown } from './line.ts'
+import { attributionAt } from './attributions.ts'
 
 type Kind = 'from' | 'sent' | 'date' | 'to' | 'subject'
 
@@ -13,7 +14,11 @@ const MAX_BARE = 60
 const MAX_REPLY_ABOVE = 100
 
 const ORIGINAL = anyOf(wordsOf('original'))
-const DASHED_ORIGINAL = new RegExp(`(?<![-=_])[-=_]{2,60} {0,5}${ORIGINAL}`, 'u')
+/** Two dashes alone begin the item of a list too. */
+const DASHED_ORIGINAL = new RegExp(
+  `(?<![-=_])(?:[-=_]{3,60} {0,5}${ORIGINAL}|[-=_]{2} {0,5}${ORIGINAL} {0,5}[-=_]{2})`,
+  'u',
+)
 const INLINE_ORIGINAL = new RegExp(`(?<![-=_])[-=_]{3,60} {0,5}${ORIGINAL} {0,5}[-=_]{3}`, 'u')
 const LABELS: Readonly<Record<Kind, string>> = {
   from: anyOf(wordsOf('from')),
@@ -32,7 +37,7 @@ const FORWARDED = new RegExp(
 const BETWEEN_MARKS = /^ *>>> .{3,200} >>> *$/
 const DASHED = /^[ *>]{0,8}[-=_~]{3,80} {0,5}[^-=_~ ][^-=_~]{1,80}[-=_~]{3,80}[ *]*$/
 /** What a ticket system asks for: by itself at the beginning of a short line, or in other words after marks. */
-const REPLY_ABOVE_FIRST = new RegExp(`^.{0,30}${anyOf(wordsOf('replyAbove'))}`, 'u')
+const REPLY_ABOVE_FIRST = new RegExp(`^.{0,12}${anyOf(wordsOf('replyAbove'))}`, 'u')
 const REPLY_ABOVE_MARKED = new RegExp(
   `^ {0,80}(?=([-#=*_>~([{]{1,80}))\\1.{0,60}${anyOf(wordsOf('replyAbove', 'aboveLine'))}`,
   'u',
@@ -41,6 +46,8 @@ const REPLY_ABOVE_MARKED = new RegExp(
 const LABEL_OF = new Map(
   KINDS.map((kind) => [kind, new RegExp(`^[ *_|>"]{0,8}${LABELS[kind]} {0,12}[*_]{0,2} ?[:|]`, 'u')]),
 )
+/** Clients capitalise labels; programs and their settings do not. Orange does not either, but sets the colon apart. */
+const UNCAPITALISED = /^[^\p{L}]*\p{Ll}(?![^:|]{0,20}\s:)/u
 /** Orange writes a date without a colon. */
 const MESSAGE_OF = /^[ *]{0,4}message du {1,3}\d/
 const ANY_LABEL = new RegExp(KINDS.map((kind) => `(?<${kind}>${anyWordOf(wordsOf(kind))} ?:)`).join('|'), 'gu')
@@ -83,10 +90,9 @@ export function isHeader(lines: readonly Line[], at: number, trusted: boolean): 
 function isOriginalMark(lines: readonly Line[], at: number, start: string): boolean {
   const original = DASHED_ORIGINAL.exec(start)
   if (original !== null && start.slice(0, original.index).trim() === '') return true
-  const bare = start.length < MAX_BARE && BARE_ORIGINAL.test(start)
-  if (!bare && !DASHED.test(start)) return false
   const next = nextShown(lines, at + 1)
-  return readHeader(lines, next).size >= 2
+  if (start.length < MAX_BARE && BARE_ORIGINAL.test(start)) return readHeader(lines, next).size >= 2
+  return DASHED.test(start) && isHeader(lines, next, true)
 }
 
 function isReplyMark(start: string): boolean {
@@ -96,7 +102,15 @@ function isReplyMark(start: string): boolean {
 
 function isRuleOverHeader(lines: readonly Line[], at: number): boolean {
   const next = nextShown(lines, at + 1)
-  return next - at <= 3 && lines[next]?.quoted === lines[at]?.quoted && isHeader(lines, next, true)
+  if (next - at > 3 || lines[next]?.quoted !== lines[at]?.quoted) return false
+  return isHeader(lines, next, true) || isAboveAttribution(lines, next)
+}
+
+/** Yandex puts the recipient and the subject above the attribution. */
+function isAboveAttribution(lines: readonly Line[], at: number): boolean {
+  let next = at
+  while (next < at + MAX_HEADER && kindOf(lines[next]) !== undefined) next++
+  return next > at && attributionAt(lines, next)?.strength === 'certain'
 }
 
 /** Which field of a header a line is. */
@@ -104,8 +118,7 @@ function kindOf(line: Line | undefined): Kind | undefined {
   if (line === undefined || line.blank) return undefined
   const start = line.folded.slice(0, MAX_LABEL)
   if (MESSAGE_OF.test(start)) return 'sent'
-  // Clients capitalise labels; programs and their settings do not.
-  if (!/[:|]/.test(start) || /^[^\p{L}]*\p{Ll}/u.test(line.text.slice(0, MAX_LABEL))) return undefined
+  if (!/[:|]/.test(start) || UNCAPITALISED.test(line.text.slice(0, MAX_LABEL))) return undefined
   return KINDS.find((kind) => LABEL_OF.get(kind)?.test(start))
 }
 
@@ -135,25 +148,35 @@ function readHeader(lines: readonly Line[], at: number): Map<Kind, string> {
 }
 
 /**
- * Whether these are the fields of a message: forms and bookings have labels like them. A trip goes from a town to
- * another on a date, but has neither a subject nor addresses.
+ * Whether these are the fields of a message, which always say when it was sent: forms, filters and bookings have labels
+ * like them. A trip goes from a town to another on a date, but has neither a subject nor addresses; a memo has a subject
+ * and a day, but no time. A single sign is not enough: a time, an address, and that clients begin with the sender.
  */
 function isMessageHeader(fields: ReadonlyMap<Kind, string>, trusted: boolean): boolean {
   const [from, to] = [fields.get('from'), fields.get('to')]
   const date = fields.get('sent') ?? fields.get('date')
   const isDated = date !== undefined && DATED.test(date)
+  const isTimed = isDated && TIMED.test(date)
   const isAddressed = (field: string | undefined): boolean => field !== undefined && ADDRESSED.test(field)
-  if (from !== undefined && fields.has('subject') && (date !== undefined || to !== undefined)) return true
-  if (isAddressed(from) && (isDated || isAddressed(to))) return true
-  if (from !== undefined && to !== undefined && fields.has('sent')) return isDated || trusted
-  if (isDated && TIMED.test(date ?? '') && isAddressed(to)) return true
-  return trusted && from !== undefined && (fields.size >= 2 || isAddressed(from))
+  const hasAddress = isAddressed(from) || isAddressed(to)
+  const order = [...fields.keys()].join(' ')
+  const signs = [isTimed, hasAddress, order.startsWith('from')].filter((sign) => sign).length
+  const isSent = fields.has('sent') || (isDated && signs >= 2)
+  if (from !== undefined && fields.has('subject') && isSent) return true
+  if (isAddressed(from) && (isTimed || (isDated && fields.has('sent')))) return true
+  if (from !== undefined && to !== undefined && fields.has('sent')) {
+    return trusted || (isDated && hasAddress) || (isTimed && order === 'from sent to')
+  }
+  if (isTimed && isAddressed(to)) return true
+  return trusted && (isAddressed(from) || (from !== undefined && isSent))
 }
 
 /** A header whose lines were joined. */
 function isOneLineHeader(folded: string): boolean {
   if (folded.split(':', 4).length < 4) return false
-  const kinds = kindsIn(folded.slice(0, 4 * MAX_LABEL))
+  const start = folded.slice(0, 4 * MAX_LABEL)
+  if (!DATED.test(start) || !(TIMED.test(start) || ADDRESSED.test(start))) return false
+  const kinds = kindsIn(start)
   return kinds.has('from') && (kinds.has('sent') || kinds.has('date')) && (kinds.has('to') || kinds.has('subject'))
 }
 
@@ -180,7 +203,7 @@ function inlineMark(line: Line): number | undefined {
     if (tries++ >= 4) return undefined
     const isCapital = !/\p{Ll}/u.test(line.text[index] ?? '')
     const header = line.folded.slice(index, index + 4 * MAX_LABEL)
-    if (isCapital && DATED.test(header) && isOneLineHeader(header)) return index
+    if (isCapital && isOneLineHeader(header)) return index
   }
   return undefined
 }

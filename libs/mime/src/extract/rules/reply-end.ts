@@ -1,7 +1,7 @@
+import { isMarked, isRule, isShown, type Line, nextShown, type Place, type ReplyEnd, unquoted } from '../lines/line.ts'
 import { type Attribution, attributionAt } from './attributions.ts'
 import { isFooter, isWrappedRest } from './below-quote.ts'
 import { historyAt, isBetweenMarks, isForwardMark, isHeader } from './history.ts'
-import { isMarked, isRule, isShown, type Line, nextShown, type Place, type ReplyEnd, unquoted } from './line.ts'
 
 /** This many quoted lines at the end are history even without an attribution. */
 const UNATTRIBUTED_QUOTE = 3
@@ -101,6 +101,8 @@ function isLong(lines: readonly Line[], quote: Quote, end: number): boolean {
   const above = lines.findLast((line, at) => at < quote.line && !line.blank)
   if (above?.folded.trimEnd().endsWith(':')) return false
   const quoted = lines.slice(quote.line, end).filter(isMarked)
+  // So Python prompts.
+  if (quoted.every((line) => line.folded.startsWith('>>> '))) return false
   return quoted.length >= UNATTRIBUTED_QUOTE && lines[quote.line]?.role !== 'citation'
 }
 

@@ -1,6 +1,6 @@
+import { isRule, isShown, type Line, type Place, type ReplyEnd } from '../lines/line.ts'
 import { isDeviceSignature } from '../vocabulary/devices.ts'
 import { isClosing, isContact, isLink } from './endings.ts'
-import { isRule, isShown, type Line, type Place, type ReplyEnd } from './line.ts'
 
 /** A signature below two dashes without a space is no longer than this; a divider has more below it. */
 const MAX_SIGNATURE_LINES = 15

@@ -24,6 +24,8 @@ const SENTENCE_END =
   /\p{L}{4}\.[ ]|[!?][ ]|[.!?](?=\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul})/u
 /** Words of a name that are not capitalised. */
 const PARTICLE = /^(?:de|van|von|der|den|da|di|del|la|le|bin|al|el)$/u
+/** What may stand beside a name between the time and the verb. */
+const BESIDE_NAME = /^(?:[ap]\.?m\.?,?|hat|heeft)$/u
 
 /** Without a date and an address an attribution is a name and a verb, which take no more. */
 const MAX_UNDATED = 100
@@ -83,20 +85,41 @@ export function strengthOf(folded: string, text: string, dashed: boolean): Stren
   const last = verbs.at(-1)
   const ends = closed || dashed || (last !== undefined && last.index + last[0].length === body.length)
   const facts = { body, text, dashed, ends, date, address, verb: verbs[0] }
-  if (date !== null && LEAD.test(body.slice(0, date.index))) return ofDate({ ...facts, date })
-  return ofName(facts)
+  const strength = date !== null && LEAD.test(body.slice(0, date.index)) ? ofDate({ ...facts, date }) : ofName(facts)
+  return strength ?? (closed ? ofAnyLanguage(facts) : undefined)
+}
+
+/** An attribution in words that are not known: a program writes the time and, in brackets, the address. */
+function ofAnyLanguage({ body, text, date, address, verb }: Facts): Strength | undefined {
+  if (date === null || address === null || verb !== undefined || wordsIn(body) > MAX_DATED_WORDS) return undefined
+  if (SENTENCE_END.test(body) || /[.!?]\s+\p{Lu}/u.test(text)) return undefined
+  return hasTime(body, date) && /[<(] *$/.test(body.slice(0, address.index)) ? 'likely' : undefined
 }
 
 /** An attribution that begins with its date. */
-function ofDate({ body, ends, date, address, verb }: Facts & { date: RegExpExecArray }): Strength | undefined {
+function ofDate(facts: Facts & { date: RegExpExecArray }): Strength | undefined {
+  const { body, ends, date, address, verb } = facts
   const timed = hasTime(body, date)
-  const rest = address === null ? body.length : body.length - address.index - address[0].length
-  if (!ends) return rest <= 4 ? 'likely' : undefined
+  const isLast = address !== null && /^[^\p{L}\p{N}]{0,4}$/u.test(body.slice(address.index + address[0].length))
+  if (!ends) return isLast ? 'likely' : undefined
   if (verb !== undefined) {
-    return address !== null || (timed && wordsIn(body) <= MAX_DATED_WORDS) ? 'certain' : 'likely'
+    return address !== null || (timed && isByName(facts)) ? 'certain' : 'likely'
   }
-  if (address !== null) return timed && rest <= 4 ? 'certain' : 'likely'
+  if (address !== null) return timed && isLast ? 'certain' : 'likely'
   return timed && body.length <= MAX_UNDATED + 20 ? 'likely' : undefined
+}
+
+/** Whether nothing but a name and the verb follow the date and the time, unlike in "On Monday at 9:10 the bank wrote:". */
+function isByName({ body, text, date }: Facts & { date: RegExpExecArray }): boolean {
+  if (wordsIn(body) > MAX_DATED_WORDS || (isOpened(body) && /^\P{L}*\p{Ll}/u.test(text))) return false
+  const after = date.index + date[0].length
+  const time = TIME_IN.exec(body.slice(after))
+  const start = after + (time === null ? 0 : time.index + time[0].length)
+  const named = body.slice(start).replace(VERB, (verb) => ' '.repeat(verb.length))
+  return [...named.matchAll(/[^ ]+/g)].every(({ 0: word, index }) => {
+    const isLower = /^\p{Ll}/u.test(text.slice(start + index))
+    return !isLower || PARTICLE.test(word) || BESIDE_NAME.test(word)
+  })
 }
 
 /** An attribution that begins with a name, or with an opening word that no date follows. */

@@ -16,15 +16,17 @@ const english: Language = {
   replyAbove:
     'reply above this line|type your reply above this line|please reply above this line|do not type below this line|do not write below this line|all text above this line|add your reply above this line',
   aboveLine: 'write above this line|above this line',
-  signed: 'sent from|sent via|sent with|sent using|sent on|get outlook for|get outlook|sent by my',
+  signed:
+    'sent from|sent via|sent with|sent using|sent on|get outlook for|get outlook|get bluemail for|get bluemail|get typeapp for|sent by my',
   device:
     'phone|smartphone|smart phone|mobile|mobile phone|mobile device|cell phone|cell|cellphone|tablet|handheld|wireless device|wireless handheld|wireless handheld device',
   signedWith:
     'my|the|a|an|for|on|via|with|using|from|and|mail|email|e-mail|app|application|device|wireless|secure|enjoy|ad-free|ad|free|emails|all|new|all-new|most|running|get the app|pc|version|network|please excuse my brevity|please excuse brevity|excuse my brevity',
   closing:
     'regards|best regards|kind regards|warm regards|best|best wishes|all the best|many thanks|thanks|thank you|thanks again|cheers|sincerely|yours sincerely|yours faithfully|yours truly|br|kr|rgds|take care|with best regards',
+  message: 'email|e-mail|mail|message',
   footer:
-    'intended recipient|intended solely for|intended only for|named addressee|confidentiality notice|privileged and confidential|confidential and intended|confidential and may|received this email in error|received this e-mail in error|received this message in error|received it in error|consider the environment|think before you print|before printing this|checked for viruses|scanned for viruses|virus-free|you received this message because|you are receiving this|you received this email because|disclaimer:|reply to this email directly',
+    'intended recipient|intended solely for|intended only for|named addressee|confidentiality notice|privileged and confidential|confidential and intended|confidential and may|received this email in error|received this e-mail in error|received this message in error|received it in error|consider the environment|think before you print|before printing this|checked for viruses|scanned for viruses|virus-free|you received this message because|you are receiving this|you received this email because|disclaimer:|reply to this email directly,|reply to this email directly or',
   list: 'to unsubscribe|unsubscribe from this|unsubscribe here|unsubscribe:|to stop receiving|to view this discussion|manage your subscription|manage your notification|mailing list -|mailing list archive|this message was sent to|email is a service from|view it on github',
   company:
     'registered in england|registered office|company registration|company number|registered number|vat no|vat number|limited company',
@@ -53,6 +55,7 @@ const german: Language = {
     'mein|meinem|meiner|meinen|mit|der|dem|von|vom|für|auf|aus|app|mail|e-mail|gesendet|versendet|geschickt|beziehen|herunterladen|holen|sie sich|und|via|über|bitte entschuldigen sie die kürze|bitte entschuldigen sie meine kürze|bitte verzeihen sie die kürze|telekom',
   closing:
     'mit freundlichen grüßen|mit freundlichen grüssen|mit freundlichem gruß|freundliche grüße|freundliche grüsse|viele grüße|viele grüsse|beste grüße|beste grüsse|liebe grüße|liebe grüsse|herzliche grüße|schöne grüße|gruß|grüße|lg|mfg|vg|bg|hochachtungsvoll|danke|vielen dank',
+  message: 'e-mail|mail|nachricht',
   footer:
     'nicht der richtige adressat|nicht der beabsichtigte empfänger|nicht der vorgesehene empfänger|enthält vertrauliche|vertrauliche und/oder rechtlich|vertrauliche informationen|irrtümlich erhalten|auf viren überprüft|auf viren geprüft|virenfrei|denken sie an die umwelt|bevor sie diese e-mail ausdrucken|diese nachricht ist vertraulich|diese e-mail ist vertraulich|ausschließlich für den adressaten',
   list: 'um sich abzumelden|newsletter abbestellen',
@@ -79,6 +82,7 @@ const dutch: Language = {
   signedWith: 'mijn|een|met|de|voor|op|via|app|mail|e-mail|downloaden|downloade|ophalen|verkrijgen|van',
   closing:
     'met vriendelijke groet|met vriendelijke groeten|vriendelijke groet|vriendelijke groeten|hartelijke groet|groet|groeten|groetjes|mvg|bedankt|alvast bedankt',
+  message: 'bericht',
   footer:
     'niet de beoogde ontvanger|uitsluitend bestemd voor|vertrouwelijke informatie|abusievelijk ontvangen|niet de geadresseerde|aan dit bericht kunnen geen rechten|denk aan het milieu|gecontroleerd op virussen|virusvrij',
   list: 'om u af te melden|afmelden voor deze',
@@ -102,6 +106,7 @@ const swedish: Language = {
   signedWith: 'min|mitt|med|för|på|app|e-post|mail|från|i',
   closing:
     'med vänlig hälsning|med vänliga hälsningar|vänliga hälsningar|vänlig hälsning|hälsningar|mvh|vh|tack|hälsar|bästa hälsningar',
+  message: 'meddelande|mejl|mail',
   footer:
     'avsedda mottagaren|konfidentiell information|av misstag fått|tänk på miljön|kontrollerats för virus|virusfri',
   list: 'för att avsluta prenumerationen',
@@ -127,6 +132,7 @@ const danish: Language = {
   signedWith: 'min|mit|med|til|for|på|app|mail|e-mail|fra|i',
   closing:
     'med venlig hilsen|venlig hilsen|de bedste hilsner|bedste hilsner|mange hilsner|hilsen|mvh|vh|kh|på forhånd tak|tak',
+  message: 'besked|meddelelse',
   footer:
     'den tiltænkte modtager|fortrolige oplysninger|modtaget denne e-mail ved en fejl|tænk på miljøet|kontrolleret for virus',
   list: 'for at afmelde',
@@ -149,6 +155,7 @@ const norwegian: Language = {
   device: 'telefon|mobil|mobiltelefon|smarttelefon|nettbrett|mobilen',
   signedWith: 'min|mitt|med|til|for|på|app|e-post|mail|fra|i',
   closing: 'med vennlig hilsen|vennlig hilsen|med venleg helsing|beste hilsen|mvh|hilsen|takk',
+  message: 'melding|e-posten',
   footer: 'rette mottaker|konfidensiell informasjon|mottatt denne e-posten ved en feil|tenk på miljøet',
 }
 

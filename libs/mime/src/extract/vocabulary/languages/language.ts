@@ -34,6 +34,8 @@ export interface Language {
   readonly signedWith?: string
   /** The line above a name at the end of a letter. */
   readonly closing?: string
+  /** What a disclaimer speaks of. */
+  readonly message?: string
   /** What only a disclaimer or a virus scanner says. */
   readonly footer?: string
   /** What a list says in its footer, where it is next to a link or an address. */

@@ -18,10 +18,12 @@ const finnish: Language = {
     'puhelimesta|puhelimestani|matkapuhelimesta|älypuhelimesta|älypuhelimestani|kännykästä|tabletista|laitteesta|tabletistani',
   signedWith: 'minun|mobiili|sovelluksesta|sähköpostista|laitteelle|for|kautta|ille|lle|mailista',
   closing: 'terveisin|ystävällisin terveisin|parhain terveisin|yst. terv|yt|t|terv|kiitos|kiittäen',
+  message: 'viesti|sähköposti',
   footer: 'luottamuksellinen|luottamuksellista tietoa|tarkoitettu vain vastaanottajalle',
 }
 
 const estonian: Language = {
+  on: 'kuupäev',
   wrote: 'kirjutas|kirjutas kuupäeval|kirjutab',
   from: 'saatja|kellelt',
   sent: 'saadetud',
@@ -48,10 +50,12 @@ const hungarian: Language = {
   signedWith:
     'az|a|készülékemről|készülékről|az én|om|omról|emről|ról|ről|okostelefonról|okostelefonomról|alkalmazásból|rendszerű|letöltése',
   closing: 'üdvözlettel|tisztelettel|köszönettel|üdv|köszönöm',
+  message: 'üzenet|levél',
   footer: 'bizalmas információ|nem ön a címzett',
 }
 
 const basqueAndIcelandic: Language = {
+  on: 'þann',
   wrote: 'idatzi zuen|idatzi du|skrifaði',
   from: 'nork|frá',
   sent: 'bidalia|sent',
@@ -87,6 +91,7 @@ const greek: Language = {
   device: 'κινητό|τηλέφωνο|κινητού|smartphone',
   signedWith: 'το|μου|τη|συσκευή|για|μέσω|με',
   closing: 'με εκτίμηση|φιλικά|ευχαριστώ|χαιρετισμούς|με φιλικούς χαιρετισμούς',
+  message: 'μήνυμα',
   footer: 'εμπιστευτικές πληροφορίες',
 }
 
@@ -108,6 +113,7 @@ const turkish: Language = {
     'telefonumdan|telefonundan|akıllı telefonumdan|akıllı telefonundan|tabletimden|cep telefonumdan|mobil cihazımdan|cihazımdan',
   signedWith: 'akıllı|için|umdan|dan|den|uygulamasından|mobil|posta|ile|um|tarafından|imden|u',
   closing: 'saygılarımla|iyi çalışmalar|teşekkürler|sevgiler|selamlar|iyi günler|saygılar|teşekkür ederim',
+  message: 'mesaj|ileti|e-posta',
   footer: 'gizli bilgi|yanlışlıkla|amaçlanan alıcı',
 }
 
@@ -126,6 +132,7 @@ const hebrew: Language = {
   device: 'מהאייפון|אייפון|האייפון|טלפון|הטלפון|נייד|מהנייד',
   signedWith: 'שלי|עבור|ה|מה',
   closing: 'בברכה|תודה|תודה רבה|בכבוד רב|כל טוב',
+  message: 'הודעה|הודעת|דוא"ל',
   footer: 'מידע חסוי',
 }
 
@@ -144,6 +151,7 @@ const arabic: Language = {
   device: 'هاتفي|جوالي|الهاتف|الجوال|هاتف',
   signedWith: 'ال|الـ|الخاص بي|لـ|جهاز|بي|ل|تطبيق|الخاص|على|عبر|المحمول',
   closing: 'مع التحية|مع تحياتي|تحياتي|شكرا|شكرًا|شكراً|وتفضلوا بقبول|مع خالص التحية|والسلام عليكم|مع الشكر',
+  message: 'الرسالة|البريد',
   footer: 'معلومات سرية|المستلم المقصود',
 }
 

@@ -22,6 +22,7 @@ const french: Language = {
     "mon|ma|un|une|de|du|depuis|avec|pour|sur|l'application|application|courrier|mail|e-mail|messagerie|courriel|à partir|via|la|le|et|mobile|veuillez excuser ma brièveté|veuillez excuser la brièveté",
   closing:
     "cordialement|bien cordialement|très cordialement|bien à vous|bien à toi|sincères salutations|salutations|amicalement|merci|cdlt|cdt|bonne journée|bonne réception|merci d'avance|avec mes remerciements|à bientôt",
+  message: 'message|courriel|mél',
   footer:
     "si vous avez reçu ce message par erreur|l'intention exclusive de|sont confidentiels|est confidentiel|peut contenir des informations confidentielles|si vous n'êtes pas le destinataire|exclusif de ses destinataires|pensez à l'environnement|avant d'imprimer|n'imprimez ce|l'absence de virus|sans virus|ce message et toutes les pièces jointes|ce message et ses pièces jointes|ce courriel et",
   list: 'pour vous désabonner|pour vous désinscrire|se désabonner',
@@ -47,6 +48,7 @@ const spanish: Language = {
   signedWith: 'mi|un|una|desde|con|de|para|en|el|la|app|aplicación|correo|mail|vía|via|por|móvil|y',
   closing:
     'un saludo|saludos|saludos cordiales|un cordial saludo|cordialmente|atentamente|atte|muchas gracias|gracias|un abrazo|saludos y gracias|gracias de antemano',
+  message: 'correo|mensaje',
   footer:
     'aviso legal|dirigidos exclusivamente|dirigido exclusivamente|información confidencial|si usted no es el destinatario|si no es usted el destinatario|recibido este mensaje por error|recibido este correo por error|antes de imprimir|libre de virus|comprobado si',
   list: 'para darse de baja|cancelar la suscripción|dejar de recibir',
@@ -72,6 +74,7 @@ const portuguese: Language = {
   signedWith: 'meu|minha|um|uma|do|da|de|no|na|o|para|com|em|app|aplicativo|e-mail|email|mail|correio|via|partir|a',
   closing:
     'atenciosamente|cordialmente|com os melhores cumprimentos|cumprimentos|melhores cumprimentos|abraço|abraços|obrigado|obrigada|muito obrigado|muito obrigada|att|atte|grato|grata|saudações',
+  message: 'mensagem',
   footer:
     'destina-se exclusivamente|informação confidencial|informações confidenciais|se você não é o destinatário|se não for o destinatário|recebeu esta mensagem por engano|antes de imprimir|pense no meio ambiente|livre de vírus|verificado por vírus',
   list: 'cancelar a inscrição|deixar de receber',
@@ -96,6 +99,7 @@ const italian: Language = {
   signedWith: 'il|mio|mia|la|un|da|dal|con|per|su|posta|mail|e-mail|app|tramite|via|mobile',
   closing:
     'cordiali saluti|distinti saluti|saluti|un saluto|un cordiale saluto|cordialmente|grazie|grazie mille|a presto|buona giornata|buon lavoro|ringraziando',
+  message: 'messaggio|messaggi',
   footer:
     "destinatario indicato|destinatari indicati|informazioni riservate|informazioni confidenziali|ricevuto per errore|ricevuto questo messaggio per errore|avviso di riservatezza|prima di stampare|rispetta l'ambiente|privo di virus|priva di virus",
   list: "per cancellarti|annullare l'iscrizione",
@@ -119,6 +123,7 @@ const romanian: Language = {
   device: 'telefon|telefonul|mobil|smartphone|tabletă|tableta|dispozitiv',
   signedWith: 'meu|mea|meu|de|pe|din|ul|cu|pentru|mail',
   closing: 'cu stimă|cu respect|o zi bună|numai bine|mulțumesc|toate cele bune|salutări',
+  message: 'mesaj|mesajul',
   footer: 'destinatarul vizat|informații confidențiale|din greșeală',
 }
 

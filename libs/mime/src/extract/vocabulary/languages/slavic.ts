@@ -21,6 +21,7 @@ const polish: Language = {
   signedWith: 'mojego|mojej|z|ze|programu|aplikacji|poczty|poczta|systemu|dla|na|pomocą|mail',
   closing:
     'pozdrawiam|z poważaniem|pozdrowienia|serdecznie pozdrawiam|z pozdrowieniami|z wyrazami szacunku|dziękuję|miłego dnia|pozdr',
+  message: 'wiadomość|wiadomości',
   footer:
     'wyłącznie dla adresata|informacje poufne|zamierzonym adresatem|otrzymali państwo tę wiadomość|przez pomyłkę|zanim wydrukujesz|wolna od wirusów',
   list: 'aby wypisać się',
@@ -45,6 +46,7 @@ const czech: Language = {
   device: 'telefonu|mobilu|tabletu|mobilního telefonu|chytrého telefonu|mobilního zařízení|smartphonu',
   signedWith: 'mého|mé|z|ze|zařízení|pro|aplikace|pošta|pošty|pomocí|mail|mým',
   closing: 's pozdravem|s přátelským pozdravem|hezký den|děkuji|díky|zdraví|s úctou|s pozdravem a přáním hezkého dne',
+  message: 'zpráva|zprávu|zprávy',
   footer:
     'určena výhradně|důvěrné informace|zamýšleným příjemcem|než vytisknete|neobsahuje viry|zkontrolována na přítomnost virů',
 }
@@ -64,6 +66,7 @@ const slovak: Language = {
   device: 'telefónu|mobilu|tabletu|mobilného telefónu|smartfónu',
   signedWith: 'môjho|mojej|z|zo|pre|aplikácie|pošta|mail',
   closing: 's pozdravom|s úctou|ďakujem|pekný deň|zdravím',
+  message: 'správa|správu|správy',
   footer: 'dôverné informácie|určená výlučne|omylom',
 }
 
@@ -90,6 +93,7 @@ const russian: Language = {
     'моего|моей|с|со|из|для|на|приложения|почты|почта|почту|мобильной|мобильного|мобильных|помощи|через|устройств|версии|и',
   closing:
     'с уважением|с наилучшими пожеланиями|всего доброго|спасибо|благодарю|с приветом|всего хорошего|удачи|до встречи|заранее спасибо',
+  message: 'сообщение|сообщения|письмо|письма',
   footer:
     'предназначено исключительно|конфиденциальную информацию|конфиденциальна|не являетесь адресатом|получили это сообщение по ошибке|по ошибке, пожалуйста|прежде чем распечатать|проверено на вирусы|проверено антивирусом|без вирусов',
   list: 'чтобы отписаться|отписаться от',
@@ -111,6 +115,7 @@ const ukrainian: Language = {
   device: 'телефону|смартфона|смартфону|мобільного|планшета|мобільного телефону',
   signedWith: 'мого|моєї|з|із|зі|для|на|пошти|програми|додатка|застосунку|мобільної',
   closing: 'з повагою|дякую|щиро дякую|з найкращими побажаннями|гарного дня|на все добре',
+  message: 'повідомлення|лист',
   footer: 'конфіденційну інформацію|помилково отримали|перевірено на віруси|без вірусів',
 }
 
@@ -128,6 +133,7 @@ const bulgarian: Language = {
   device: 'телефон|мобилен телефон|телефона|таблет',
   signedWith: 'моя|моят|ми|от|с|за',
   closing: 'поздрави|с уважение|благодаря|с поздрав|хубав ден',
+  message: 'съобщение|писмо',
   footer: 'поверителна информация',
 }
 

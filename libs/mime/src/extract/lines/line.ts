@@ -46,7 +46,7 @@ const PLAIN = /^[\t\x20-\x7e]*$/
 /** Characters that are written in several ways, each with the one by which the rules know it. */
 const ALIKE: ReadonlyMap<string, string> = new Map(
   Object.entries({
-    ' ': '\t\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u202f\u205f\u2060\u2066\u2067\u2068\u2069\u3000\ufeff',
+    ' ': '\t\u00a0\u00ad\u034f\u061c\u1680\u180e\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u202f\u205f\u2060\u2061\u2062\u2063\u2064\u2066\u2067\u2068\u2069\u3000\ufeff',
     '-': '\u2010\u2011\u2012\u2013\u2014\u2015\u2212\uff0d',
     "'": '\u2018\u2019\u201b\u2032\u02bc\uff07',
     '"': '\u00ab\u00bb\u201c\u201d\u201e\u201f\u300c\u300d\uff02',
@@ -67,8 +67,8 @@ const ALIKE: ReadonlyMap<string, string> = new Map(
 )
 const VARIANTS = new RegExp(`[${[...ALIKE.keys()].join('')}]`, 'g')
 /** The zero of each set of decimal digits in use. */
-const ZEROS = [0x0660, 0x06f0, 0x0966, 0x0e50, 0xff10]
-const DIGITS = /[\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\u0e50-\u0e59\uff10-\uff19]/g
+const ZEROS = [0x0660, 0x06f0, 0x0966, 0x09e6, 0x0ae6, 0x0be6, 0x0c66, 0x0ce6, 0x0d66, 0x0e50, 0x1040, 0x17e0, 0xff10]
+const DIGITS = new RegExp(`[${ZEROS.map((zero) => String.fromCharCode(zero, 0x2d, zero + 9)).join('')}]`, 'g')
 
 /** Folds a line without changing its length, so that a place in one is a place in the other. */
 export function foldLine(text: string): string {
