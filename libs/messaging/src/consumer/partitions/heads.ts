@@ -1,9 +1,8 @@
 import type { TopicDefinition } from '@restante/contracts/events'
-import { Semaphore, within, withTimeLimit } from '@restante/service/concurrency'
+import { Semaphore, within } from '@restante/service/concurrency'
 import type { Batch, Consumer as KafkaConsumer } from 'kafkajs'
 import type { Kafka } from '../../kafka/kafka.ts'
-import { type ConsumedRecord, toRecord } from '../../kafka/record.ts'
-import { type PausablePartitions, RevokedError } from '../../processing/attempts.ts'
+import { toRecord } from '../../kafka/record.ts'
 import type { BatchProcessor } from '../../processing/batch-processor.ts'
 import type { Processor } from '../../processing/processor.ts'
 import { LONG_READING, withReader } from '../../records/reader.ts'
@@ -37,8 +36,6 @@ const RESTART_MS = 5_000
 /** Batches that are handled at the same time, beside those of the group's consumer. */
 const SLOTS = 2
 const LIMITS = { records: 500, bytes: 4 * 1024 * 1024 }
-/** What cannot be handled for so long because of the infrastructure is left to the group's consumer. */
-const LONGEST_MS = 30_000
 
 /**
  * Reads the newest records of late partitions, beside the group's consumer that works through them in order. It has no part
@@ -62,7 +59,7 @@ export class Heads {
 
   constructor(options: HeadsOptions) {
     this.#options = options
-    this.#processor = firstAttempts(options.processor)
+    this.#processor = ahead(options.processor)
   }
 
   /** Begins to look after what the group has assigned; in a rebalance everything stays as it is. */
@@ -207,19 +204,11 @@ function hasCaughtUp({ oldest, lag, committable }: Partition, head: Head): boole
   return (committable ?? 0) >= (head.partition.next ?? head.begin)
 }
 
-function firstAttempts(processor: BatchProcessor): Processor {
+function ahead(processor: BatchProcessor): Processor {
   return {
     batchSize: processor.batchSize,
     queuePerKey: processor.queuePerKey,
     accepts: (record) => processor.accepts(record),
-    process: async (records: readonly ConsumedRecord[], partitions: PausablePartitions) => {
-      try {
-        await withTimeLimit(LONGEST_MS, [partitions.signal], (signal) =>
-          processor.processAhead(records, { signal, pause: () => partitions.pause() }),
-        )
-      } catch (error) {
-        if (!(error instanceof RevokedError) || partitions.signal.aborted) throw error
-      }
-    },
+    process: (records, partitions) => processor.processAhead(records, partitions),
   }
 }
