@@ -71,6 +71,11 @@ export class Stack {
     return this.db.query(selectTimers)
   }
 
+  /** The job that the next free worker takes. */
+  firstWaiting(kind: keyof Kinds): Promise<string | null> {
+    return this.redis.lindex(`${this.prefix}:${kind}:wait`, -1)
+  }
+
   /** The effect of a flushed Redis on these queues, without affecting other users of it. */
   async deleteKeys(): Promise<number> {
     const keys = await this.redis.keys(`${this.prefix}:*`)

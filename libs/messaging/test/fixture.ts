@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import path from 'node:path'
 import type { DomainEvent, TopicDefinition } from '@restante/contracts/events'
-import { Database, migrate, sql, sqlUnprepared } from '@restante/service/database'
+import { Database, type DatabaseOptions, migrate, sql, sqlUnprepared } from '@restante/service/database'
 import { createLogger } from '@restante/service/telemetry'
 import type { Message } from 'kafkajs'
 import { z } from 'zod'
@@ -98,8 +98,8 @@ export class MessagingFixture {
   }
 
   /** A pool of another process. */
-  database(): Database {
-    const db = openDatabase(this.#name)
+  database(timeouts?: DatabaseOptions['timeouts']): Database {
+    const db = openDatabase(this.#name, timeouts)
     this.onClose(() => db.stop())
     return db
   }
@@ -209,9 +209,9 @@ function urlOf(database: string): string {
   return url.href
 }
 
-export function openDatabase(nameOrUrl: string): Database {
+export function openDatabase(nameOrUrl: string, timeouts?: DatabaseOptions['timeouts']): Database {
   const url = nameOrUrl.includes('://') ? nameOrUrl : urlOf(nameOrUrl)
-  return new Database({ url, applicationName: 'messaging-test' })
+  return new Database({ url, applicationName: 'messaging-test', timeouts })
 }
 
 async function administer(statement: string): Promise<void> {

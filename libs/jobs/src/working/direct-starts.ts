@@ -10,6 +10,8 @@ export interface DirectStartsOptions {
   /** How many may wait for a slot, of those that have time and of the others. */
   readonly mostWaiting: number
   readonly make: (job: TimerJob) => Promise<void>
+  /** Queues timers before all that wait there. */
+  readonly putFirst: (jobs: readonly TimerJob[]) => Promise<void>
   /** Polls for timers that were given back. */
   readonly poke: () => void
 }
@@ -108,9 +110,19 @@ export class DirectStarts {
 
   readonly #handOverLate = (): void => {
     const latest = Date.now() - LONGEST_WAIT_MS
-    void this.#giveBackFrom((line) => [...line].filter(({ since }) => since <= latest))
+    const lateOf = (line: ReadonlySet<Waiting>) => [...line].filter(({ since }) => since <= latest)
+    void this.#putFirst(lateOf(this.#urgent))
+    void this.#giveBackFrom(lateOf)
     const isWaited = this.#urgent.size + this.#patient.size > 0
     this.#handOver = isWaited ? setTimeout(this.#handOverLate, LOOK_EVERY_MS) : undefined
+  }
+
+  /** They keep their leases: in the table they would wait behind all that is due, postponed timers included. */
+  async #putFirst(late: readonly Waiting[]): Promise<void> {
+    if (late.length === 0) return
+    for (const one of late) this.#urgent.delete(one)
+    const jobs = late.map(({ job }) => job)
+    await this.#options.putFirst(jobs).catch(() => this.#giveBack(jobs))
   }
 
   #giveBackFrom(choose: (line: ReadonlySet<Waiting>) => readonly Waiting[]): Promise<void> {

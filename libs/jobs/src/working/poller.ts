@@ -3,7 +3,7 @@ import type { Queryable } from '@restante/service/database'
 import type { Logger } from '@restante/service/telemetry'
 import { KEEP_LEASES, LEASE_DUE, type LeasedTimer, MEASURE_LAG, RELEASE_LEASES } from '../state/statements.ts'
 import { timerLag, timersLeased } from '../state/telemetry.ts'
-import { jobId, type Queues, QueueUnavailableError } from './queues.ts'
+import { jobId, type QueuedTimer, type Queues, QueueUnavailableError, type TimerJob } from './queues.ts'
 
 export interface PollerOptions {
   readonly db: Queryable
@@ -49,7 +49,7 @@ export class Poller {
   #troubledAt = Number.NEGATIVE_INFINITY
   #keptAt = Date.now()
   /** Timers that this process has put into the queue and that, as far as it knows, are still there, by kind. */
-  readonly #queued: Map<string, LeasedTimer[]>
+  readonly #queued: Map<string, QueuedTimer[]>
 
   constructor(options: PollerOptions) {
     this.#options = options
@@ -64,6 +64,16 @@ export class Poller {
   /** Polls for due timers now instead of at the next tick. */
   poke(): void {
     this.#wakeup.notify()
+  }
+
+  /**
+   * Queues timers whose first attempt has not begun, before all that wait there. They have leases already.
+   * @throws QueueUnavailableError: some may have been queued.
+   */
+  async putFirst(kind: string, jobs: readonly TimerJob[]): Promise<void> {
+    const timers = jobs.map(({ id, lease }) => ({ id, lease, attempt: 0 }))
+    await this.#options.queues.addFirst(kind, timers)
+    this.#queued.get(kind)?.push(...timers)
   }
 
   async stop(): Promise<void> {
@@ -145,9 +155,11 @@ export class Poller {
     this.#keptAt = Date.now()
     for (const [kind, queued] of this.#queued) {
       if (queued.length === 0) continue
+      const known = [...queued]
       const waiting = await queues.waitingJobs(kind)
-      const kept = queued.filter((timer) => waiting.has(jobId(timer)))
-      this.#queued.set(kind, kept)
+      const kept = known.filter((timer) => waiting.has(jobId(timer)))
+      // Others may have been queued meanwhile.
+      this.#queued.set(kind, [...kept, ...queued.slice(known.length)])
       if (kept.length === 0) continue
       await db.query(
         KEEP_LEASES,

@@ -32,8 +32,10 @@ const ANSWER_WITHIN_MS = 5_000
 /** Finished jobs are not needed: the timer's row has the outcome. */
 const JOB_OPTIONS = { attempts: 1, removeOnComplete: true, removeOnFail: true }
 
+export type QueuedTimer = Pick<LeasedTimer, 'id' | 'attempt' | 'lease'>
+
 /** Names a job after its timer, attempt and lease, so that one lease never makes two jobs. */
-export function jobId({ id, attempt, lease }: Pick<LeasedTimer, 'id' | 'attempt' | 'lease'>): string {
+export function jobId({ id, attempt, lease }: QueuedTimer): string {
   return `${id}-${attempt}-${lease}`
 }
 
@@ -120,12 +122,21 @@ export class Queues {
   }
 
   /** Adds a job for each leased timer, in the order given. @throws QueueUnavailableError: some may have been added. */
-  async add(kind: string, timers: readonly LeasedTimer[]): Promise<void> {
+  async add(kind: string, timers: readonly QueuedTimer[]): Promise<void> {
+    await this.#add(kind, timers, {})
+  }
+
+  /** Adds them before all that wait. @throws QueueUnavailableError: some may have been added. */
+  async addFirst(kind: string, timers: readonly QueuedTimer[]): Promise<void> {
+    await this.#add(kind, timers.toReversed(), { lifo: true })
+  }
+
+  async #add(kind: string, timers: readonly QueuedTimer[], place: { readonly lifo?: true }): Promise<void> {
     const queue = this.#queue(kind)
     const jobs = timers.map(({ id, attempt, lease }) => ({
       name: kind,
       data: { id, lease },
-      opts: { ...JOB_OPTIONS, jobId: jobId({ id, attempt, lease }) },
+      opts: { ...JOB_OPTIONS, ...place, jobId: jobId({ id, attempt, lease }) },
     }))
     await this.#answer(() => queue.addBulk(jobs))
   }

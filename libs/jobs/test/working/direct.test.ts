@@ -111,6 +111,21 @@ describe('attempts that begin with the commit of their timers', () => {
     await until(async () => (await stack.effects()).length === 5)
   })
 
+  it('take the queue before all that waits there when they have waited for a second', async () => {
+    const { timers, begun, proceed } = held()
+    await timers.start()
+    const patient = keysOf(100).map((key) => ({ kind: 'note' as const, key, payload: { text: key }, hasTime: true }))
+    await stack.db.transaction((tx) => timers.scheduleAll(tx, patient))
+    await until(() => begun.length === 4) // Two from the queue.
+    await stack.db.transaction((tx) => schedule(tx, timers, ['urgent']))
+    const [urgent] = await stack.db.query(sql<{ id: string }>(`select id from timers where key = 'urgent'`))
+    await until(async () => (await stack.firstWaiting('note'))?.startsWith(`${urgent?.id}-0-`))
+    proceed()
+    await until(async () => (await stack.rows()).length === 0)
+    expect(begun.slice(4, 6).map(({ key }) => key)).toContain('urgent')
+    expect((await stack.effects()).map(({ key }) => key).sort()).toEqual([...keysOf(100), 'urgent'].sort())
+  })
+
   it('look at their timers: what was replaced or cancelled in its transaction does not begin', async () => {
     const { timers, begun, proceed } = held()
     proceed()

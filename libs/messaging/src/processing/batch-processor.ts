@@ -1,7 +1,7 @@
 import { isLockTimeout, isStatementTimeout } from '@restante/service/database'
 import { type RecordedEvent, readEnvelope } from '../kafka/envelope.ts'
 import type { ConsumedRecord } from '../kafka/record.ts'
-import { type PausablePartitions, RevokedError, tryWork } from './attempts.ts'
+import { type PausablePartitions, type Policy, RevokedError, tryWork } from './attempts.ts'
 import { isForGroup, type ProcessorOptions } from './event-processor.ts'
 import type { BatchHandler, PreparedBatchHandler } from './handlers.ts'
 import { blamingEvent, markEvents } from './marks.ts'
@@ -12,10 +12,10 @@ const BATCH_SIZE = 200
 
 /**
  * A batch took too long, or a lock that one of its events needs is held. Not an infrastructure error, which would have the
- * batch tried as a whole for ever.
+ * same tried for ever.
  */
-class BatchTimeoutError extends Error {
-  override readonly name = 'BatchTimeoutError'
+class HeldUpError extends Error {
+  override readonly name = 'HeldUpError'
 }
 
 /** Handles events in batches: all effects and all marks of a batch in one transaction. */
@@ -44,19 +44,35 @@ export class BatchProcessor implements Processor {
   }
 
   /**
-   * The same for records that overtake older ones: each has one attempt, and what fails is left without a mark to the
-   * group's consumer, which comes there later.
+   * The same for records that overtake older ones. What fails after as many attempts is left without a mark to the group's
+   * consumer, which comes there later.
    */
   async processAhead(records: readonly ConsumedRecord[], partitions: PausablePartitions): Promise<void> {
-    if ((await this.#together(records, partitions)) || records.length === 1) return
-    for (const record of records) await this.#together([record], partitions)
+    if (records.length > 1 && (await this.#together(records, partitions))) return
+    for (const record of records) await this.#aloneAhead(record, partitions)
   }
 
   /** @returns false when the batch as a whole fails or takes too long, so that each event must be tried by itself. */
   #together(records: readonly ConsumedRecord[], partitions: PausablePartitions): Promise<boolean> {
     const policy = { ...this.#options.policy, attempts: 1 }
+    return this.#reported(records, policy, partitions, () => this.#performPromptly(records))
+  }
+
+  async #aloneAhead(record: ConsumedRecord, partitions: PausablePartitions): Promise<void> {
+    const { policy } = this.#options
+    if (await this.#reported([record], policy, partitions, () => this.#performUnlessLocked(record))) return
+    const { topic, partition, offset, headers } = record
+    const facts = { group: policy.group, topic, type: headers['ce_type'], id: headers['ce_id'], partition, offset }
+    policy.log.warn(facts, 'event could not be handled ahead and is left to its turn')
+  }
+
+  #reported(
+    records: readonly ConsumedRecord[],
+    policy: Policy,
+    partitions: PausablePartitions,
+    work: () => Promise<number>,
+  ): Promise<boolean> {
     return this.#options.reporter.many(records, async () => {
-      const work = () => (records.length > 1 ? this.#performPromptly(records) : this.#performAlone(records))
       const tried = await tryWork(policy, partitions, work)
       return tried.done ? { handled: tried.value, attempt: tried.attempt } : undefined
     })
@@ -64,23 +80,33 @@ export class BatchProcessor implements Processor {
 
   async #alone(record: ConsumedRecord, partitions: PausablePartitions): Promise<Report> {
     const { policy, deadLetters } = this.#options
-    const tried = await tryWork(policy, partitions, () => this.#performAlone([record]))
+    const tried = await tryWork(policy, partitions, () => this.#performAlone(record))
     if (tried.done) return { outcome: tried.value === 1 ? 'handled' : 'duplicate', attempt: tried.attempt }
     const written = await deadLetters.write(record, tried.error, partitions.signal)
     if (written === undefined) throw new RevokedError('revoked')
     return { outcome: 'dead_letter', attempt: tried.attempt, error: tried.error }
   }
 
-  #performAlone(records: readonly ConsumedRecord[]): Promise<number> {
+  #performAlone(record: ConsumedRecord): Promise<number> {
     const { db, policy } = this.#options
-    return blamingEvent(db, policy.group, () => this.#perform(records))
+    return blamingEvent(db, policy.group, () => this.#perform([record]))
+  }
+
+  /** The fresh events behind it must not wait for as long as a lock is held. */
+  async #performUnlessLocked(record: ConsumedRecord): Promise<number> {
+    try {
+      return await this.#performAlone(record)
+    } catch (error) {
+      if (isLockTimeout(error)) throw new HeldUpError(String(error))
+      throw error
+    }
   }
 
   async #performPromptly(records: readonly ConsumedRecord[]): Promise<number> {
     try {
       return await this.#perform(records)
     } catch (error) {
-      if (isStatementTimeout(error) || isLockTimeout(error)) throw new BatchTimeoutError(String(error))
+      if (isStatementTimeout(error) || isLockTimeout(error)) throw new HeldUpError(String(error))
       throw error
     }
   }

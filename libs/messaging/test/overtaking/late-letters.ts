@@ -1,5 +1,5 @@
 import type { DomainEvent } from '@restante/contracts/events'
-import { sql } from '@restante/service/database'
+import { sql, type Tx } from '@restante/service/database'
 import { Consumer, decodeEvent } from '../../src/index.ts'
 import { recordOf } from '../../src/testing.ts'
 import { type LetterConsumer, letters, type MessagingFixture, posted } from '../fixture.ts'
@@ -38,13 +38,15 @@ export interface OvertakingOptions {
   /** Who applies the effects. */
   readonly by?: string
   readonly db?: MessagingFixture['db']
+  /** Before the effect, in its transaction. */
+  readonly before?: (numbers: readonly number[], tx: Tx) => Promise<void>
   readonly onEffect?: (numbers: readonly number[]) => void
 }
 
 /** A consumer whose fresh letters overtake late ones, as its service would run it, with short sessions. */
 export function overtakingConsumer(
   { kafka, db: ownDb }: Pick<MessagingFixture, 'kafka' | 'db'>,
-  { giveWay = async () => () => {}, by = '', db = ownDb, onEffect = () => {} }: OvertakingOptions,
+  { giveWay = async () => () => {}, by = '', db = ownDb, before, onEffect = () => {} }: OvertakingOptions,
 ): LetterConsumer {
   return new Consumer({
     kafka,
@@ -58,6 +60,7 @@ export function overtakingConsumer(
       effectMany: async (tx, events) => {
         const numbers = events.map((event) => decodeEvent(letters, event).payload.number)
         if (numbers.includes(UNLUCKY)) throw new Error('unlucky')
+        await before?.(numbers, tx)
         await tx.query(ADD_EFFECTS, numbers, by)
         tx.afterCommit(() => onEffect(numbers))
       },

@@ -1,9 +1,8 @@
 import type { TopicDefinition } from '@restante/contracts/events'
-import { Semaphore, within, withTimeLimit } from '@restante/service/concurrency'
+import { Semaphore, within } from '@restante/service/concurrency'
 import type { Batch, Consumer as KafkaConsumer } from 'kafkajs'
 import type { Kafka } from '../../kafka/kafka.ts'
 import { type ConsumedRecord, toRecord } from '../../kafka/record.ts'
-import { type PausablePartitions, RevokedError } from '../../processing/attempts.ts'
 import type { BatchProcessor } from '../../processing/batch-processor.ts'
 import type { Processor } from '../../processing/processor.ts'
 import { LONG_READING, withReader } from '../../records/reader.ts'
@@ -19,12 +18,15 @@ export interface HeadsOptions {
   readonly processor: BatchProcessor
 }
 
-/** One partition, read from where it ended when it was found late. */
+/** One partition, read from shortly before where it ended when it was found late. */
 interface Head {
   /** As the brokers name it. */
   readonly topic: string
   readonly id: number
   readonly begin: number
+  /** Where it ended, and when. */
+  end: number
+  since: number
   readonly work: Work
   readonly partition: Partition
 }
@@ -37,16 +39,16 @@ const RESTART_MS = 5_000
 /** Batches that are handled at the same time, beside those of the group's consumer. */
 const SLOTS = 2
 const LIMITS = { records: 500, bytes: 4 * 1024 * 1024 }
-/** What cannot be handled for so long because of the infrastructure is left to the group's consumer. */
-const LONGEST_MS = 30_000
+/** What is read of the time before a reading ahead began: what was fresh when a process started, or when the owner changed. */
+const BEFORE = { records: 200, ms: 60_000 }
 
 /**
  * Reads the newest records of late partitions, beside the group's consumer that works through them in order. It has no part
  * in that: it commits no offsets, and what it has handled is marked, so that the group's consumer skips it later. What it has
  * not handled, for whatever reason, the group's consumer handles.
  *
- * A partition is read from where it ended when it was found late, until the group's consumer is near its end again, or the
- * partition has another owner.
+ * A partition is read from shortly before where it ended when it was found late, until the group's consumer is near its end
+ * again, or the partition has another owner.
  */
 export class Heads {
   readonly #options: HeadsOptions
@@ -62,7 +64,7 @@ export class Heads {
 
   constructor(options: HeadsOptions) {
     this.#options = options
-    this.#processor = firstAttempts(options.processor)
+    this.#processor = ahead(options.processor)
   }
 
   /** Begins to look after what the group has assigned; in a rebalance everything stays as it is. */
@@ -86,14 +88,16 @@ export class Heads {
     for (const { topic, id, partition } of assignment.fetched) {
       const head = this.#heads.get(nameOf(topic, id))
       if (head && hasCaughtUp(partition, head)) void this.#leave(head)
-      if (!head && isLate(partition)) this.#enter(topic, id, partition.end)
+      if (!head && isLate(partition)) this.#enter(topic, id, partition)
     }
     if (this.#heads.size === 0) this.#ending?.abort()
     else if (!this.#ending && Date.now() >= this.#restartAt) this.#session = this.#run()
   }
 
-  #enter(topic: string, id: number, begin: number): void {
+  #enter(topic: string, id: number, { committable = 0, end }: Partition): void {
     const name = nameOf(topic, id)
+    // The batch that the group's consumer handles next is left to it.
+    const begin = shortlyBefore(end, committable + this.#processor.batchSize)
     const work = new Work({
       processor: this.#processor,
       slots: this.#slots,
@@ -109,7 +113,7 @@ export class Heads {
       setPaused: (paused) => this.#setPaused(head, paused),
       onProgress: () => {},
     })
-    const head = { topic, id, begin, work, partition }
+    const head = { topic, id, begin, end, since: Date.now(), work, partition }
     this.#heads.set(name, head)
     this.#options.kafka.log.info({ group: this.#options.group, topic, partition: id, begin }, 'reading ahead')
     if (this.#joined) this.#seek(this.#joined, head)
@@ -186,15 +190,37 @@ export class Heads {
     const topic = this.#options.kafka.logical(batch.topic) ?? batch.topic
     const from = head.partition.next ?? head.begin
     const records = batch.messages.map((message) => toRecord(topic, batch.partition, message))
-    const fresh = records.filter(({ offset }) => offset >= from)
-    if (Number(batch.lastOffset()) < from) return
+    const fresh = records.filter((record) => record.offset >= from && isRecent(record, head))
+    const [last, end] = [Number(batch.lastOffset()), Number(batch.highWatermark)]
+    if (last < from) return
     // Those for others are counted by the group's consumer.
-    head.partition.take(fresh, { last: Number(batch.lastOffset()), end: Number(batch.highWatermark) }, () => {})
+    head.partition.take(fresh, { last, end }, () => {})
+    if (isLate(head.partition) && end - last > LIMITS.records) this.#skip(head, last + 1, end)
+  }
+
+  /** A reading ahead that has a backlog of its own leaves that too to the group's consumer, and begins again. */
+  #skip(head: Head, from: number, end: number): void {
+    const { group, kafka } = this.#options
+    const { topic, id, partition } = head
+    const begin = shortlyBefore(end, from)
+    kafka.log.info({ group, topic, partition: id, from, begin }, 'reading ahead is late itself, and begins again')
+    head.end = end
+    head.since = Date.now()
+    partition.take([], { last: begin - 1, end }, () => {})
+    if (this.#joined) this.#seek(this.#joined, head)
   }
 }
 
 function nameOf(topic: string, partition: number): string {
   return `${topic}/${partition}`
+}
+
+function shortlyBefore(end: number, earliest: number): number {
+  return Math.min(end, Math.max(earliest, end - BEFORE.records))
+}
+
+function isRecent({ offset, timestamp }: ConsumedRecord, { end, since }: Head): boolean {
+  return offset >= end || since - timestamp < BEFORE.ms
 }
 
 function isLate({ oldest }: Partition): boolean {
@@ -207,19 +233,11 @@ function hasCaughtUp({ oldest, lag, committable }: Partition, head: Head): boole
   return (committable ?? 0) >= (head.partition.next ?? head.begin)
 }
 
-function firstAttempts(processor: BatchProcessor): Processor {
+function ahead(processor: BatchProcessor): Processor {
   return {
     batchSize: processor.batchSize,
     queuePerKey: processor.queuePerKey,
     accepts: (record) => processor.accepts(record),
-    process: async (records: readonly ConsumedRecord[], partitions: PausablePartitions) => {
-      try {
-        await withTimeLimit(LONGEST_MS, [partitions.signal], (signal) =>
-          processor.processAhead(records, { signal, pause: () => partitions.pause() }),
-        )
-      } catch (error) {
-        if (!(error instanceof RevokedError) || partitions.signal.aborted) throw error
-      }
-    },
+    process: (records, partitions) => processor.processAhead(records, partitions),
   }
 }
