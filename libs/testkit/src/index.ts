@@ -48,6 +48,7 @@ export {
 } from './services/gateway-process.ts'
 export { ServiceProcess } from './services/service-process.ts'
 export { startService } from './services/services.ts'
+export { lastingPeriod } from './timing/lasting-period.ts'
 export { underLoad } from './timing/machine-load.ts'
 export { trueUntil } from './timing/true-until.ts'
 export { type WaitOptions, waitFor } from './timing/wait-for.ts'

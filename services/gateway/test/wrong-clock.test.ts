@@ -30,7 +30,10 @@ describe('a gateway whose clock is 40 days ahead of the database’s', () => {
     const PORT = String(await freePort())
     const env = { PATH: process.env['PATH'], ...gateway.env, ...more, PORT }
     ahead = spawn(process.execPath, ['--import', AHEAD, MAIN], { env, stdio: 'ignore' })
-    await waitFor(async () => (await fetch(`http://127.0.0.1:${PORT}/readyz`)).ok, { what: 'it to be ready' })
+    await waitFor(async () => (await fetch(`http://127.0.0.1:${PORT}/readyz`)).ok, {
+      what: 'it to be ready',
+      timeout: 60_000,
+    })
   })
   afterAll(async () => {
     ahead.kill()

@@ -220,11 +220,11 @@ export async function openFixture(overrides: Record<string, string> = {}, domain
       const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false
       return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined }
     },
-    peer: (id, body) => mailSend.call(id, body, 10_000),
-    dispatcherPeer: (id, body) => dispatcher.call(id, body, 10_000),
-    calendarPeer: (id, body) => calendar.call(id, body, 10_000),
-    metricsPeer: (id, body) => metrics.call(id, body, 10_000),
-    gatewayPeer: (id, body) => caller.call(id, body, 10_000),
+    peer: (id, body) => mailSend.call(id, body, 60_000),
+    dispatcherPeer: (id, body) => dispatcher.call(id, body, 60_000),
+    calendarPeer: (id, body) => calendar.call(id, body, 60_000),
+    metricsPeer: (id, body) => metrics.call(id, body, 60_000),
+    gatewayPeer: (id, body) => caller.call(id, body, 60_000),
     async collect(topic) {
       const collection = await collectTopic(topics.kafka, topic)
       collections.push(collection)

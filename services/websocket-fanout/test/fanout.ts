@@ -1,10 +1,12 @@
 import path from 'node:path'
 import type { Caller } from '@restante/contracts/access'
 import { PUBLIC_TOPICS, topics } from '@restante/contracts/events'
+import { LIMITS } from '@restante/contracts/vocabulary'
 import { Database, sql } from '@restante/service/database'
 import type { Service } from '@restante/service/process'
 import { createLogger } from '@restante/service/telemetry'
 import {
+  byLength,
   callerHeaders,
   callerOf,
   createDatabase,
@@ -17,6 +19,7 @@ import {
   GatewayProcess,
   type InboxScope,
   openRedis,
+  receivedEvent,
   StreamClient,
   startService,
   type TestRedis,
@@ -28,6 +31,9 @@ import { service as websocketFanout } from '../src/main.ts'
 const IN_LOG = sql<{ count: number }, [ids: readonly string[]]>(
   'select count(*)::int as count from stream_log where event_id = any($1::uuid[])',
 )
+
+/** Within which a stream or poll of a dead key ends. At full length it is what is promised, on a machine that is not busy. */
+export const REVOCATION_MS = LIMITS.stream.revocation * byLength({ short: 5, long: 1 })
 
 /** A key as issued by the gateway. */
 export interface Key {
@@ -61,7 +67,7 @@ export interface TestFanout {
   connectAs(caller: Caller, port?: number, headers?: Readonly<Record<string, string>>): Promise<StreamClient>
   /** Writes events to the topic of messages, as mail-ingest does. */
   publish(...events: Parameters<EventPublisher['publish']>[1][]): Promise<void>
-  /** Writes events to the topic of messages, and waits until they are in the log. */
+  /** Writes events to the topic of messages, and waits until the instance has read them in the log. */
   log(...events: Parameters<EventPublisher['publish']>[1][]): Promise<void>
   /** Publishes events of organizations, pods, inboxes and keys, as the gateway does. */
   tell(...events: Parameters<EventPublisher['publish']>[1][]): Promise<void>
@@ -103,8 +109,9 @@ export async function startFanout(overrides: Record<string, string> = {}): Promi
   const service = await startService(websocketFanout, config)
   const events = new EventPublisher(kafka.kafka)
   const others: Service[] = []
+  let witness: ReturnType<typeof openWitness> | undefined
 
-  return {
+  const fanout: TestFanout = {
     gateway,
     redis,
     topics: kafka,
@@ -136,6 +143,12 @@ export async function startFanout(overrides: Record<string, string> = {}): Promi
       const ids = given.map(({ id }) => id)
       const all = async () => (await db.query(IN_LOG, ids))[0]?.count === ids.length
       await waitFor(all, { what: 'the events in the log' })
+      witness ??= openWitness(fanout)
+      const { stream, inbox } = await witness
+      // The instance delivers the log in its order: what is in it before this event was delivered before it.
+      const last = receivedEvent(inbox)
+      await events.publish(topics['mail.messages'], last)
+      await stream.next((event) => event['event_id'] === last.id, { what: 'the instance to read the log' })
     },
     tell: (...given) => events.publish(topics.tenancy, ...given),
     async another(more = {}, ready = true) {
@@ -149,12 +162,22 @@ export async function startFanout(overrides: Record<string, string> = {}): Promi
       return { service: other, port: otherPort }
     },
     async stop() {
+      await (await witness)?.stream.close()
       await Promise.all([service, ...others].map((running) => running.stop()))
       await Promise.all([events.stop(), gateway.stop(), db.stop()])
       await Promise.all([kafka.delete(), redis.close()])
       await database.drop()
     },
   }
+  return fanout
+}
+
+/** A stream of an organization of its own, which shows how far the instance has read the log. */
+async function openWitness(fanout: Pick<TestFanout, 'tenant' | 'connect'>) {
+  const { key, inbox } = await fanout.tenant()
+  const stream = await fanout.connect(key)
+  await stream.ask({ type: 'subscribe' })
+  return { stream, inbox }
 }
 
 /** The caller that the gateway names for a key of an organization. */

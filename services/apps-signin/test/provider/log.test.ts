@@ -23,7 +23,7 @@ describe('the log of a sign-in', () => {
     const output = text(service.stdout)
     try {
       const isReady = async () => (await fetch(`${authBase}/readyz`).catch(() => undefined))?.ok
-      await waitFor(isReady, { what: 'the process to be ready' })
+      await waitFor(isReady, { what: 'the process to be ready', timeout: 60_000 })
       const app = await fixture.app()
       const signer = await makeSigner(fixture)
       await allow(fixture, app, signer)

@@ -7,7 +7,7 @@ import { SECOND, utc, wall } from './moments.ts'
 
 /** Boundaries of one-off events and of dates of series, two of each, over so many seconds from a time after all are stored. */
 const { oneOffs, repeated, dates, seconds, lead } = byLength({
-  short: { oneOffs: 80, repeated: 24, dates: 3, seconds: 6, lead: 5 },
+  short: { oneOffs: 80, repeated: 24, dates: 3, seconds: 6, lead: 8 },
   long: { oneOffs: 2_500, repeated: 500, dates: 5, seconds: 60, lead: 60 },
 })
 const BOUNDARIES = 2 * (oneOffs + repeated * dates)

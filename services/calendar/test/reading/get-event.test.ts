@@ -11,8 +11,9 @@ afterAll(() => rows.stop())
 
 const get = (inbox: TestInbox, id: string) => getEvent(rows.db, inbox, id)
 const notFound = { status: 404, message: 'Event not found' }
-/** Nine o'clock of the day so many days from now. */
-const slotIn = (days: number) => `${new Date(Date.now() + days * DAY).toISOString().slice(0, 10)}T09:00:00`
+const NOW = Date.now()
+/** Nine o'clock of the day so many days from now; the same days for a test that runs over midnight. */
+const slotIn = (days: number) => `${new Date(NOW + days * DAY).toISOString().slice(0, 10)}T09:00:00`
 
 it('shows everything of a one-off event, with the tag of its revision', async () => {
   const inbox = testInbox()

@@ -27,7 +27,7 @@ describe('waiting for a check that does not end', () => {
     expect(await awaitCheck(counting, { row, wanted: row.checks + 1 })).toEqual({ outcome: 'queued' })
     const waited = performance.now() - begun
     expect(waited).toBeGreaterThan(LIMITS.domain.verifyWait - 10)
-    expect(waited).toBeLessThan(underLoad(2 * LIMITS.domain.verifyWait))
+    expect(waited).toBeLessThan(underLoad(5 * LIMITS.domain.verifyWait))
     expect(queries).toBeLessThanOrEqual(20)
   })
 })

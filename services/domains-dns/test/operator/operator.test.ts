@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type InternalOperationId, internalOperations } from '@restante/contracts/internal'
-import { queryRows } from '@restante/testkit'
+import { queryRows, waitFor } from '@restante/testkit'
 import { type Fixture, startFixture, tenant } from '../support/fixture.ts'
 
 let fixture: Fixture
@@ -41,6 +41,8 @@ describe('the operator', () => {
   it('lists those of one organization, of one status, or that are barred', async () => {
     const { owner, id } = tenant()
     const [one, other] = [await fixture.register(owner), await fixture.register(owner)]
+    // The first check says what it has found, whatever was there before.
+    await waitFor(async () => (await fixture.row(owner, one.domain)).checks > 0, { what: 'the first check' })
     await queryRows(fixture.db, "update domains set status = 'FAILED' where name = $1", one.domain)
     await queryRows(fixture.db, 'update domains set barred_at = now() where name = $1', other.domain)
     const names = async (filter: object) => (await list(filter)).map(({ domain }) => domain)

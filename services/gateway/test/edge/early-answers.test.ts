@@ -30,7 +30,7 @@ describe('a service that answers before it has read a request', () => {
       const refused = await pool.request({ method: 'POST', path, headers, body })
       await refused.body.dump()
       expect(refused.statusCode).toBe(503)
-      const me = () => pool.request({ method: 'GET', path: '/v0/auth/me', headers, headersTimeout: 5_000 })
+      const me = () => pool.request({ method: 'GET', path: '/v0/auth/me', headers, headersTimeout: 60_000 })
       // A connection whose rest takes too long to arrive is closed, which a client of kept connections must expect.
       const next = await me().catch((error: NodeJS.ErrnoException) =>
         error.code === 'ECONNRESET' ? me() : Promise.reject(error),

@@ -221,7 +221,7 @@ describe('the public edge', () => {
 
     it('shows metrics, and nothing of the API, on a port of their own, with time limits too', async () => {
       const port = await freePort()
-      await gateway.another({ METRICS_PORT: String(port), HTTP_HEADERS_TIMEOUT: '200ms' })
+      await gateway.another({ METRICS_PORT: String(port), HTTP_HEADERS_TIMEOUT: '2s' })
       const metrics = await request(`http://127.0.0.1:${port}/metrics`)
       expect(metrics.statusCode).toBe(200)
       expect(await metrics.body.text()).toContain('restante_http_requests_total')

@@ -265,7 +265,7 @@ describe('the deletion of an organization whose gateway is killed repeatedly', (
       const [program, ...args] = serviceCommand(MAIN)
       const child = spawn(program, args, { env: { PATH: process.env['PATH'], ...gateway.env }, stdio: 'ignore' })
       try {
-        await waitFor(reached, { what: 'the next step of the deletion' })
+        await waitFor(reached, { what: 'the next step of the deletion', timeout: 60_000 })
       } finally {
         child.kill('SIGKILL')
         await once(child, 'exit')

@@ -9,6 +9,8 @@ import { Meter } from '../../src/edge/rate-limits/meter.ts'
 const log = createLogger({ service: 'test', level: process.env['LOG_LEVEL'] ?? 'silent' })
 
 const rate = (requests: number, burst: number): Rate => ({ requests, period: 'second', periodMs: 1_000, burst })
+/** Far less than 200 requests take that wait for Redis one after another, and time enough on a busy machine. */
+const AT_ONCE_MS = 5_000
 /** Buckets that gain nothing while a test runs. */
 const hourly = (burst: number): Rate => ({ requests: 1, period: 'hour', periodMs: 3_600_000, burst })
 
@@ -88,12 +90,12 @@ describe('counting requests', () => {
     })
 
     it('reports when the next request is admitted, and then admits one', async () => {
-      const slow = charge(rate(20, 2))
+      const slow = charge(rate(2, 2))
       const began = performance.now()
       const [, , refusal] = await many(near, slow, 3)
       expect(refusal?.bucket).toEqual(slow.shared)
       expect(refusal?.waitMs).toBeGreaterThan(0)
-      expect(refusal?.waitMs).toBeLessThanOrEqual(50)
+      expect(refusal?.waitMs).toBeLessThanOrEqual(500)
       await waitFor(async () => (await near.take(slow)) === undefined, { what: 'a token', interval: 1 })
       expect(performance.now() - began).toBeGreaterThanOrEqual((refusal?.waitMs ?? 0) - 2)
     })
@@ -103,7 +105,12 @@ describe('counting requests', () => {
       await many(near, quick, 10)
       const began = performance.now()
       await waitFor(() => performance.now() - began > 200, { what: 'time for twenty tokens' })
-      expect(passed(await many(near, quick, 40))).toBe(10)
+      const filled = performance.now()
+      const admitted = passed(await many(near, quick, 40))
+      // Of a hundred a second some may have come while the others were counted.
+      const more = Math.ceil((performance.now() - filled) / 10)
+      expect(admitted).toBeGreaterThanOrEqual(10)
+      expect(admitted).toBeLessThanOrEqual(10 + more)
     })
 
     it('takes from every bucket or from none, and names the empty one', async () => {
@@ -143,21 +150,22 @@ describe('counting requests', () => {
   })
 
   it('admits at most half a burst too many when another gateway empties the bucket, and recovers it', async () => {
-    const together = charge(rate(100, 20))
+    const together = charge(rate(10, 20))
     await near.take(together)
+    const began = performance.now()
     expect(passed(await many(far, together, 40))).toBeGreaterThanOrEqual(19)
     const ahead = passed(await many(near, together, 40))
-    expect(ahead).toBeLessThanOrEqual(10)
-    const began = performance.now()
+    // A token comes every 100 ms, also while the others are counted.
+    expect(ahead).toBeLessThanOrEqual(10 + Math.ceil((performance.now() - began) / 100))
     await waitFor(async () => (await far.take(together)) === undefined, { what: 'a token', interval: 1 })
-    expect(performance.now() - began).toBeGreaterThanOrEqual((ahead - 1) * 10 - 50)
+    expect(performance.now() - began).toBeGreaterThanOrEqual((ahead - 1) * 100 - 50)
   })
 
   it('leaves no key in Redis once its bucket is full', async () => {
-    const brief = charge(rate(5, 5))
+    const brief = charge(rate(2, 5))
     await many(near, brief, 5)
     expect(await redis.client.exists(brief.shared.key)).toBe(1)
-    expect(await redis.client.pttl(brief.shared.key)).toBeLessThanOrEqual(1_001)
+    expect(await redis.client.pttl(brief.shared.key)).toBeLessThanOrEqual(2_501)
     await waitFor(async () => (await redis.client.exists(brief.shared.key)) === 0, { what: 'the key to go' })
   })
 
@@ -177,10 +185,10 @@ describe('counting requests', () => {
       const charged = charge(hourly(5))
       const began = performance.now()
       expect(passed(await many(near, charged, 10))).toBe(5)
-      expect(performance.now() - began).toBeLessThan(1_000)
+      expect(performance.now() - began).toBeLessThan(AT_ONCE_MS)
       const then = performance.now()
       for (let request = 0; request < 200; request++) await near.take(charge(hourly(5)))
-      expect(performance.now() - then).toBeLessThan(500)
+      expect(performance.now() - then).toBeLessThan(AT_ONCE_MS)
       expect((await meteredLocally()) - before).toBe(210)
       await expect(near.working()).rejects.toThrow('do not answer')
     })

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { LIMITS } from '@restante/contracts/vocabulary'
 import { sql } from '@restante/service/database'
+import { lastingPeriod } from '@restante/testkit'
 import { calculateJwkThumbprint } from 'jose'
 import { newKey } from '../signatures/signing.ts'
 import { SignIn } from './sign-in.ts'
@@ -181,6 +182,7 @@ describe('sign-in keys', () => {
     })
 
     it('activates twenty keys of a creator in a UTC day', async () => {
+      await lastingPeriod(86_400_000)
       const f = await signIn.seed()
       await signIn.gateway.db.query(COUNT_ACTIVE, f.id, f.creator, 19)
       await signIn.active(f)

@@ -70,7 +70,7 @@ describe('a signed request is refused with 401', () => {
     ['a short nonce', { parameters: { nonce: 'x'.repeat(21) } }, '16 random bytes'],
     ['a nonce without end', { parameters: { nonce: 'x'.repeat(257) } }, '16 random bytes'],
     ['an old signature', { parameters: { created: Math.floor(Date.now() / 1000) - 302 } }, 'clock'],
-    ['one of the future', { parameters: { created: Math.floor(Date.now() / 1000) + 360 } }, 'clock'],
+    ['one of the future', { parameters: { created: Math.floor(Date.now() / 1000) + 3_600 } }, 'clock'],
     ['one that has expired', { parameters: { expires: Math.floor(Date.now() / 1000) - 2 } }, 'expires'],
     ['another address', { base: 'https://elsewhere.test' }, PUBLIC_URL],
     ['the address without TLS', { base: PUBLIC_URL.replace('https', 'http') }, PUBLIC_URL],

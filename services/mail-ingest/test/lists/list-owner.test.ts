@@ -75,9 +75,7 @@ describe('a mail that the projection would block', () => {
     await send()
     const waiting = () =>
       queryRows<{ attempts: number }>(post.fixture.db, 'select attempts from inbound where due_at > now()')
-    const [row] = await waitFor(async () => ((await waiting()).length > 0 ? waiting() : undefined), {
-      what: 'the mail to wait',
-    })
+    const row = await waitFor(async () => (await waiting())[0], { what: 'the mail to wait' })
     expect(row).toEqual({ attempts: 0 })
     expect(await countRows(post.fixture.db, 'messages where inbox_uid = $1', post.inbox.inbox_uid)).toBe(0)
     answering()

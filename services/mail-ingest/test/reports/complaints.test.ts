@@ -156,9 +156,7 @@ describe('a complaint to an address that is registered with a feedback loop', ()
       const id = randomUUID()
       zone.fail(from)
       await complain({ from, author, original: returnPathOf(id) })
-      const [row] = await waitFor(async () => ((await waiting()).length > 0 ? waiting() : undefined), {
-        what: 'the complaint to wait',
-      })
+      const row = await waitFor(async () => (await waiting())[0], { what: 'the complaint to wait' })
       expect(row).toEqual({ attempts: 0 })
       zone.set(from, spf('ip4:127.0.0.1 -all'))
       expect(await complaintAbout(id)).toMatchObject({ authenticated: [from] })

@@ -1,4 +1,4 @@
-import { rename } from 'node:fs/promises'
+import { readdir, rename } from 'node:fs/promises'
 import path from 'node:path'
 import { sql } from '@restante/service/database'
 import { queryRows, SmtpSession, waitFor } from '@restante/testkit'
@@ -66,6 +66,8 @@ describe('large mails that are refused or break off during DATA', () => {
     }
     const refuse = async () => {
       const [broken, sessions] = [await brokenOff(), await Promise.all(Array.from({ length: 20 }, begin))]
+      const written = async () => (await readdir(path.join(fixture.blobs, '.incoming'))).length
+      await waitFor(async () => (await written()) === 20, { what: 'a name for each' })
       for (const smtp of sessions.splice(0, 10)) smtp.drop()
       await waitFor(async () => (await brokenOff()) === broken + 10, { what: 'the end of broken mails' })
       for (const smtp of sessions) smtp.write('bare\nline feed\r\n.\r\n')

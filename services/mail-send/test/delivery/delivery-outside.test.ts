@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type Socket } from 'node:net'
 import { countRows, freePort, queryRows, waitFor } from '@restante/testkit'
-import { type Fixture, factOf, factsAbout, inboxCaller, startWorld } from '../support/fixture.ts'
+import { age, type Fixture, factOf, factsAbout, inboxCaller, startWorld } from '../support/fixture.ts'
 
 let fixture: Fixture
 
 beforeAll(async () => {
-  fixture = await startWorld({ RETRY_FOR: '4s', DELIVERY_ANSWER_TIMEOUT: '2s', DELIVERY_CONNECT_TIMEOUT: '2s' })
+  fixture = await startWorld()
   fixture.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
 })
 afterAll(() => fixture.stop())
@@ -74,6 +74,8 @@ describe('delivery to external recipients', () => {
     const to = someone()
     fixture.outside.answerRecipient(to, ...Array.from({ length: 100 }, () => '452 4.2.2 mailbox full' as const))
     const id = await send({ to })
+    await factOf(fixture, id, 'delivery.delayed')
+    await age(fixture, id)
     const { payload } = await factOf(fixture, id, 'delivery.bounced')
     expect(payload).toMatchObject({ type: 'Transient', sub_type: 'MailboxFull' })
     expect(typesAbout(id)).toEqual(['delivery.handed_over', 'delivery.delayed', 'delivery.bounced'])

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { Database } from '@restante/service/database'
-import { createDatabase, queryRows, waitFor } from '@restante/testkit'
+import { createDatabase, lastingPeriod, queryRows, waitFor } from '@restante/testkit'
 import { volumeOn, WarmUp } from '../../src/delivery/warm-up/warm-up.ts'
 import { inboxCaller, startWorld } from '../support/fixture.ts'
 
@@ -45,6 +45,7 @@ describe('counting', () => {
 
 describe('WARM_UP_FROM', () => {
   it('lets mail wait above the volume of the day, without counting an attempt', async () => {
+    await lastingPeriod(DAY_MS)
     const today = new Date().toISOString().slice(0, 10)
     const fixture = await startWorld({ WARM_UP_FROM: today, WARM_UP_START: '3' })
     fixture.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }

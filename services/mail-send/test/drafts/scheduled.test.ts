@@ -204,7 +204,7 @@ describe('a scheduled draft', () => {
   it('can be sent before it is due, and is not sent again', async () => {
     const caller = known()
     const to = someone()
-    const id = await schedule(caller, { to, send_at: soon(1_500) })
+    const id = await schedule(caller, { to, send_at: soon(3_600_000) })
     const path = `/drafts/${id}/send`
     expect((await fixture.call('drafts.send', caller, { path, body: {} })).status).toBe(200)
     await fixture.outside.next(to)

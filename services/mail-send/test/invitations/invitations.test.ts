@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { countRows } from '@restante/testkit'
+import { countRows, lastingPeriod } from '@restante/testkit'
 import { type Answer, DOMAIN, type Fixture, inboxCaller, startWorld } from '../support/fixture.ts'
 
 type SendingCaller = ReturnType<typeof inboxCaller>
@@ -58,6 +58,8 @@ function send(body: Record<string, unknown>): Promise<Answer> {
 }
 
 describe('mail-send.chargeInvitations', () => {
+  beforeEach(() => lastingPeriod(3_600_000))
+
   it('200: counts every invitation as a send, and a repeated id once', async () => {
     const caller = known()
     const [id, recipients] = [randomUUID(), people(3)]

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { countRows } from '@restante/testkit'
+import { countRows, lastingPeriod } from '@restante/testkit'
 import { type Answer, type Fixture, inboxCaller, startWorld } from '../support/fixture.ts'
 
 type SendingCaller = ReturnType<typeof inboxCaller>
@@ -27,6 +27,8 @@ function sibling(caller: SendingCaller, pod_id = caller.inbox.pod_id): SendingCa
 }
 
 describe('send limits', () => {
+  beforeEach(() => lastingPeriod(3_600_000))
+
   it('count each recipient, for the inbox, its pod and its organization', async () => {
     const first = inboxCaller()
     expect((await send(first, 5)).status).toBe(200)

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { openBlobStore } from '@restante/blobs'
 import { sentCopy } from '@restante/contracts/schemas'
 import { parse } from '@restante/mime'
-import { countRows, waitFor } from '@restante/testkit'
+import { countRows, lastingPeriod, waitFor } from '@restante/testkit'
 import { listEntries } from '../../src/lists/store.ts'
 import { type Answer, DOMAIN, type Fixture, factOf, factsAbout, inboxCaller, startWorld } from '../support/fixture.ts'
 
@@ -136,6 +136,7 @@ describe('messages.send: 200', () => {
   })
 
   it('lets an unverified organization mail only its human, ten times a day', async () => {
+    await lastingPeriod(86_400_000)
     const human = someone('human')
     const caller = inboxCaller({ unverified: true, sending: `only:${human}` })
     for (let sent = 0; sent < 10; sent++) expect((await send(caller, { to: human })).status).toBe(200)
@@ -267,6 +268,8 @@ describe('messages.send: 422', () => {
 })
 
 describe('messages.send: 429', () => {
+  beforeEach(() => lastingPeriod(86_400_000))
+
   it('counts each recipient, also for parallel sends', async () => {
     const human = someone('human')
     const caller = inboxCaller({ unverified: true, sending: `only:${human}` })

@@ -104,13 +104,14 @@ describe('a comparison', () => {
     const inboxes = Array.from({ length: 8 }, () => inboxScope({ podId: randomUUID() }))
     for (const [index, inbox] of inboxes.entries())
       owned(inbox, index + 1, 1_000 * (index + 1), index % 2 === 0 ? 77 : 0)
+    const known = await corrected('message_count')
     await compare()
     for (const [index, inbox] of inboxes.entries()) {
       const expected = [1_000 * (index + 1) + (index % 2 === 0 ? 77 : 0), index + 1, index + 1]
       expect(await totalsOf(inbox)).toEqual([expected, expected, expected])
     }
     const before = await corrected('message_count')
-    expect(before).toBe(24)
+    expect(before - known).toBe(24)
     await compare()
     expect(await corrected('message_count')).toBe(before)
   })
@@ -178,7 +179,8 @@ describe('a comparison', () => {
     expect(rounds).toBeGreaterThan(2)
     expect(await corrected('storage_bytes')).toBe(before)
     expect(await totals({ tier: 'inbox', id: late.inboxUid })).toEqual([700, 2, 2])
-    owners.mail.delete(busy.inboxUid)
+    // Nothing is left for the comparisons of the other tests to correct.
+    owned(busy, 1 + rounds, 10 * (1 + rounds))
   })
 
   it('waits while events of an owner are not in Kafka, and corrects nothing until then', async () => {

@@ -98,7 +98,7 @@ export class MetricsStack {
     const replica = new Replica(child, `http://127.0.0.1:${port}`)
     this.#replicas.push(replica)
     const serves = async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).status === 200
-    await waitFor(serves, { what: 'the replica to be ready' })
+    await waitFor(serves, { what: 'the replica to be ready', timeout: 60_000 })
     return replica
   }
 

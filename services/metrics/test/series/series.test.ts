@@ -182,10 +182,11 @@ describe('settling', () => {
 
   it('leaves what is little to the end of its day, and settles what becomes enough in the meantime', async () => {
     const [quiet, busy] = [newScope(), newScope()]
-    const now = Date.now()
+    // Of a day that does not end in the next hour.
+    const at = Date.now() + 3_600_000
     const add = async (scope: Scope, rows: number) => {
       for (let row = 0; row < rows; row++)
-        await db.transaction((tx) => addPoints(tx, [{ scope, series: 'message.sent', at: now, value: 1 }]))
+        await db.transaction((tx) => addPoints(tx, [{ scope, series: 'message.sent', at, value: 1 }]))
     }
     const waiting = async () => [
       await countRows(db, 'arrivals where scope_id = $1', quiet.id),

@@ -68,6 +68,7 @@ const findBlocked = sql<{ pid: number }>(
   `select pid from pg_stat_activity where datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0`,
 )
 const terminate = sql<unknown, [pid: number]>('select pg_terminate_backend($1)')
+const putOff = sql<unknown>(`update timers set due_at = now() + interval '1 hour'`)
 const endLeases = sql<unknown>('update timers set leased_until = now() where leased_until is not null')
 
 /** Runs while every delivery's bookkeeping is blocked: the response is known to one process and recorded nowhere. */
@@ -90,16 +91,17 @@ async function spawnDispatcher(): Promise<{ child: ChildProcess; output: () => s
     output += chunk.toString()
   })
   const alive = async () => (await fetch(`http://127.0.0.1:${env.PORT}/healthz`)).ok
-  await waitFor(alive, { what: 'the process to be up' })
+  await waitFor(alive, { what: 'the process to be up', timeout: 60_000 })
   return { child, output: () => output }
 }
 
-/** An event whose first attempt has failed, so that any process may make the next one. */
+/** An event whose first attempt has failed, so that any process may make the next one, as soon as the test wants it. */
 async function failOnce(): Promise<void> {
   receiver.script(500)
   await publish()
   await requests(1)
   await waitFor(async () => (await dispatcher.db.query(selectAttempts))[0]?.attempts === 1, { what: 'the failure' })
+  await dispatcher.db.query(putOff)
 }
 const selectAttempts = sql<{ attempts: number }>('select attempts from deliveries')
 

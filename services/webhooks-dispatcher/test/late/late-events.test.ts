@@ -12,8 +12,8 @@ const LATE = 500
 let dispatcher: TestDispatcher
 beforeAll(async () => {
   dispatcher = await startDispatcher({ DELIVERY_CONCURRENCY: String(CONCURRENCY) })
-}, 60_000)
-afterAll(() => dispatcher.stop(), 60_000)
+})
+afterAll(() => dispatcher.stop())
 
 const receivers: WebhookReceiver[] = []
 afterEach(async () => {
@@ -48,7 +48,7 @@ async function publishUntilDue(caller: Caller): Promise<number> {
     published++
     return (await deliveriesOf(caller)) > 0
   }
-  await waitFor(isDue, { what: 'a fresh event to be a delivery', timeout: 20_000 })
+  await waitFor(isDue, { what: 'a fresh event to be a delivery' })
   return published
 }
 
@@ -64,19 +64,20 @@ describe('a dispatcher that is behind', () => {
     const late = crowd.flatMap((caller) => eventsOf(caller, LATE))
     await dispatcher.lateEvents.publish(topics['mail.messages'], ...late)
     await dispatcher.start()
-    const waits = () => silent.every(({ requests }) => requests.length === LIMITS.webhook.inFlight)
-    await waitFor(waits, { what: 'every worker to wait', timeout: 20_000 })
+    const waits = () => silent.every(({ requests }) => requests.length >= LIMITS.webhook.inFlight)
+    await waitFor(waits, { what: 'every worker to wait' })
     const fresh = await publishUntilDue(other)
     const begun = await Promise.all(crowd.map(deliveriesOf))
     expect(begun.reduce((sum, count) => sum + count)).toBeLessThan(late.length)
     for (const receiver of silent) receiver.always(200).release(200)
-    const isDone = () => silent.every(({ requests }) => requests.length >= LATE)
-    await waitFor(isDone, { what: 'the late events', timeout: 40_000 })
+    const isDone = () => silent.every(({ taken }) => taken.length >= LATE)
+    await waitFor(isDone, { what: 'the late events', timeout: 60_000 })
     await waitFor(() => quick.requests.length >= fresh, { what: 'the fresh events' })
     await waitFor(async () => (await dispatcher.remains()).timers === 0, { what: 'every delivery to end' })
-    for (const receiver of silent) expect([receiver.requests.length, idsOf(receiver).size]).toEqual([LATE, LATE])
+    // Not their requests: one that nobody answered in time is repeated.
+    for (const { taken } of silent) expect([taken.length, new Set(taken).size]).toEqual([LATE, LATE])
     expect([quick.requests.length, idsOf(quick).size]).toEqual([fresh, fresh])
-  }, 90_000)
+  })
 
   it('is not held up by a receiver of late events that does not answer', async () => {
     const [crowd, other] = [callerOf(), callerOf()]
@@ -86,7 +87,7 @@ describe('a dispatcher that is behind', () => {
     const chunks = Array.from({ length: 5 }, () => [...eventsOf(crowd, 50), ...eventsOf(other, 50)])
     for (const events of chunks) await dispatcher.lateEvents.publish(topics['mail.messages'], ...events)
     await dispatcher.start()
-    await waitFor(() => idsOf(quick).size === 250, { what: 'the late events of the other', timeout: 20_000 })
+    await waitFor(() => idsOf(quick).size === 250, { what: 'the late events of the other' })
     expect(silent.taken).toEqual([])
-  }, 60_000)
+  })
 })

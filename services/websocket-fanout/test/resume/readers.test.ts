@@ -88,11 +88,11 @@ describe('a replay to a reader that does not read', () => {
 
   it('lets frames wait that come meanwhile, however many, and answers them in the end', async () => {
     const reader = await resuming(await fanout.key(tenant), missed.cursor)
-    // Within the allowed rate.
-    const [bursts, frames] = [4, 30]
+    // Within the allowed rate, also where a busy machine has the server read three of them at once.
+    const [bursts, frames] = [8, 15]
     for (let burst = 0; burst < bursts; burst++) {
       for (let frame = 0; frame < frames; frame++) reader.socket.send('{"type":"subscribe"}')
-      await pause(1_000)
+      await pause(500)
     }
     reader.socket.resume()
     const answered = () => reader.types.filter((type) => type === 'subscribed').length

@@ -32,7 +32,7 @@ describe('tracking hosts of custom domains', () => {
   /** Installs a certificate at the owner of custom domains. @returns it. */
   async function certify(host: string): Promise<string> {
     const { certificate: chain, privateKey: private_key } = await selfSigned(host)
-    const not_after = new Date(Date.now() + 60_000).toISOString()
+    const not_after = new Date(Date.now() + 3_600_000).toISOString()
     gateway.behind.certificates.set(host, { chain, private_key, not_after })
     return chain
   }

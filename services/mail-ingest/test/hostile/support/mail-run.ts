@@ -21,7 +21,7 @@ const LANES = 8
 /** Mails that are sent before those already sent must have been processed. */
 const TOGETHER = 40
 /** From the last `250` until all of them are stored, which takes less than a second. */
-const LONGEST_MS = 20_000
+const LONGEST_MS = 60_000
 const MESSAGE_ID = /^message-id:\s*(\S+)/im
 
 const WAITING = sql<{ count: number }>('select count(*)::int as count from inbound')

@@ -8,7 +8,7 @@ let servers = 0
 const running: HostileServer[] = []
 
 beforeAll(async () => {
-  fixture = await startWorld({ DELIVERY_ANSWER_TIMEOUT: '500ms', DELIVERY_CONNECT_TIMEOUT: '500ms' })
+  fixture = await startWorld({ DELIVERY_ANSWER_TIMEOUT: '2s', DELIVERY_CONNECT_TIMEOUT: '2s' })
   fixture.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
 })
 afterAll(async () => {

@@ -62,7 +62,7 @@ async function reach({ domain, server }: Place): Promise<'encrypted' | 'plain' |
     dnsServers: [zone.address],
     connectMs: 2_000,
     allowLocal: true,
-    dane: new Dane(new SecureDns([zone.address], 500)),
+    dane: new Dane(new SecureDns([zone.address], 2_000)),
   })
   const timeouts = { connectMs: 2_000, answerMs: 2_000 }
   const session = await new MxSessions({ mxHosts, ehloName: 'mail.restante.test', timeouts }).open(
