@@ -171,9 +171,9 @@ function typed(value: string | undefined): string | undefined {
 /** A visible character. */
 const ESCAPED = /\\x\{0{0,4}((?:[2-7a-f][0-9a-f]|[1-9a-f][0-9a-f]{2,4}|10[0-9a-f]{4}))\}/gi
 
-/** An address of the type `utf-8` may have its characters in ASCII, as `\x{E9}` (RFC 6533 3). */
+/** Without a comment; an address of the type `utf-8` may have its characters in ASCII, as `\x{E9}` (RFC 6533 3). */
 function addressOf(value: string | undefined): string | undefined {
-  const address = typed(value)
+  const address = typed(value?.replace(/\([^()]*\)\s*$/, ''))
   if (address === undefined || !/^\s*utf-8\s*;/i.test(value ?? '')) return address
   return address.replace(ESCAPED, (_, hex) => String.fromCodePoint(Number.parseInt(hex, 16))).toWellFormed()
 }

@@ -83,12 +83,13 @@ One label of the second round was wrong, and was mended before this count: what 
 sender. Its 5 complaints were right. The table above it is that of the code after it was mended with the set at hand, so it says that these forms
 are read, not how many others are.
 
-While it was mended after the second round, two more parts were written and scored once before anything was done about them.
+While it was mended after the second round, three more parts were written and each scored once before anything was done about it.
 Of the 31 failures of \`own/words-only.mails\`, in words of many languages, all were recognised with their addresses and 20 with
 the class, 6 addresses would have been blocked at the second report for what was held against the sender, in languages other
 than English, and 5 of 14 other mails were taken for failures, 2 of which would have blocked an address. Of the 66 answers
 in \`own/answers.mails\`, 63 were read with the right class, 2 addresses would have been blocked wrongly, and 1 of 9 other
-mails was taken for a failure.
+mails was taken for a failure. After those were mended, of the 17 failures of \`own/shapes.mails\`, reports in odd forms and
+charsets, 16 were read with the right class, and none of 13 other mails was taken for a failure.
 
 What is read is better seen on real mails: the 109 failures and warnings with a known address in the package flufl-bounce, of
 which some ten had been seen as examples. 95 are recognised as failures, 89 also with exactly their addresses; 11 of the others are
