@@ -1,6 +1,6 @@
-import { announcesDelay, announcesDelivery, announcesFailure } from './announcements.ts'
 import { enhancedStatusIn, namesCause } from './classify.ts'
 import type { DeliveryReport, RecipientStatus } from './report.ts'
+import { announcesDelay, announcesDelivery, announcesFailure } from './words/announcements.ts'
 
 /** A mail that may say that another one failed, without a form of reports. */
 export interface BounceText {
@@ -12,6 +12,8 @@ export interface BounceText {
 
 /** What the words of a mail say of a delivery. */
 export interface TextReport extends DeliveryReport {
+  /** Its subject and its own words, on one line. */
+  readonly words: string
   /** The words announce a failure or a delay. */
   readonly announced: boolean
   /** They have the answer of a server among them. */
@@ -27,19 +29,30 @@ const MAX_RECIPIENTS = 100
 
 /** Where the returned mail begins: a line that says so, or the first of its fields. */
 const SAYS_SO =
-  /^[^\w\n]{0,40}(?:below this line is a copy|this is a copy of the message|below is a copy|the header of the original|original message (?:follows|headers)|unsent message follows|message text follows|original message\b|message d['’]origine|исходное сообщение)/im
+  /^[^\w\n]{0,40}(?:below this line is a copy|this is a copy of the message|below is a copy|the header of the original|original message (?:follows|headers)|unsent message follows|message text follows|original message\b(?!.?id\b)|message d['’]origine|исходное сообщение)/im
 const FIELD =
   /(?:^|\n[ \t]*)\n(?:received: (?:from|by) |return-path: ?<|dkim-signature: ?v=|message-id: ?<|mime-version: ?1)/i
 
-const ADDRESS = /[^\s<>"'()[\]:;,@|=]{1,64}@[^\s<>"'()[\]:;,@|.]{1,63}(?:\.[^\s<>"'()[\]:;,@|.]{1,63}){1,10}/g
+/**
+ * Words stand beside an address without a blank where a script has none, so one part of an address is either in such a
+ * script or not.
+ */
+const UNSPACED = String.raw`\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}`
+const DELIMITERS = String.raw`\s<>"'()[\]:;,@|=（）【】「」《》〈〉“”：；，。、`
+const LOCAL_PART = `(?:[^${DELIMITERS}${UNSPACED}]{1,64}|[^${DELIMITERS}!-~]{1,64})`
+const LABEL = `(?:[^${DELIMITERS}.${UNSPACED}]{1,63}|[^${DELIMITERS}!-~]{1,63})`
+const ADDRESS = new RegExp(String.raw`${LOCAL_PART}@${LABEL}(?:\.${LABEL}){1,10}`, 'gu')
 /** What stands ahead of the address that a line is about: nothing, or a label. */
 const LEADING =
-  /^(?!\W{0,20}(?:to|cc|an|à|para|a)\s*:)[\s>*|•-]{0,20}(?:[^@:]{1,40}:\s{0,20})?(?:["'<[]|mailto:|smtp:){0,3}$/i
+  /^(?!\W{0,20}(?:to|cc|an|à|para|a)\s*:)[\s>*|•-]{0,20}(?:[^@:：]{1,40}[:：]\s{0,20})?(?:["'<[(（【]|mailto:|smtp:){0,3}$/i
 /** The recipients of the mail: not all of them failed. */
 const ADDRESSED_TO = /^\W{0,10}(?:to|cc|an|à|para|a)\s*:/i
 /** A line that names another address than the one that failed. */
 const NOT_ABOUT =
-  /^\W{0,10}(?:message-id|from|sender|mail from|reply-to|return-path|von|de|da|absender|expéditeur|remitente|отправитель)\b|mail from:|generated from/i
+  /^\W{0,10}(?:(?:[\w-]{1,20} )?message[ -]id|identificativo|from|sender|mail from|reply-to|return-path|von|de|da|absender|expéditeur|remitente|отправитель)\b|mail from:|generated from/i
+
+/** What stands ahead of the address of whoever sent the mail. */
+const SENT_BY = /(?:^|\s)(?:from|sent by|von|proveniente da|от)\s{1,20}["'<(]{0,3}$/i
 
 /** A final or temporary answer of a server (RFC 5321 4.2), not a number of anything. */
 const ANSWER = /(?<![\d.,/:#])(?:4[2-7]\d|5[0-7]\d)(?=[ -](?!hours?|days?|minutes?|bytes|characters|[km]b\b)|[:,)\]]|$)/
@@ -74,7 +87,8 @@ export function reportInText({ subject = '', text, parties = [] }: BounceText): 
       ...(diagnostic !== undefined && { diagnostic }),
     }
   })
-  return { kind: 'delivery', recipients, announced, answered: all.some(({ reason }) => reason?.answered), returned }
+  const answered = all.some(({ reason }) => reason?.answered)
+  return { kind: 'delivery', recipients, words: flat, announced, answered, returned }
 }
 
 /** The text ahead of the mail that it returns. */
@@ -139,8 +153,8 @@ function withSharedReasons(sections: readonly Section[]): Section[] {
 function addressesIn(line: string): { address: string; before: string }[] {
   if (!line.includes('@') || NOT_ABOUT.test(line)) return []
   return [...line.matchAll(ADDRESS)]
-    .filter(([address]) => !address.startsWith('*'))
     .map((match) => ({ address: match[0], before: line.slice(0, match.index) }))
+    .filter(({ address, before }) => !address.startsWith('*') && !SENT_BY.test(before))
 }
 
 interface Reason {

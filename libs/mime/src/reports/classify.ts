@@ -1,4 +1,4 @@
-import { causesIn } from './causes.ts'
+import { causesIn } from './words/causes.ts'
 
 export type BounceType = 'Permanent' | 'Transient' | 'Undetermined'
 export type BounceSubType =
@@ -69,45 +69,60 @@ export function enhancedStatusIn(text: string): string | undefined {
 /**
  * The class of a failed delivery (events 1.3); undefined while it is not a bounce, because a temporary failure is still
  * being retried. Of all codes and words the specific ones decide, and `x.0.0` is none; where two of them are in different
- * rows of the table, the address is not suppressed, and a cause that passes outweighs a permanent one.
+ * rows of the table, the address is not suppressed, a cause that passes outweighs a permanent one, and a row of its own
+ * outweighs that of any other temporary failure.
  */
 export function classifyBounce(failure: Failure): BounceClass | undefined {
-  const { severity, codes, text } = factsOf(failure)
+  const facts = factsOf(failure)
+  const { severity } = facts
   if (severity === 4 && !failure.exhausted) return undefined
-  const [only, ...others] = rowsFor(severity, codes, text)
+  const [only, ...others] = rowsFor(facts)
   if (only === undefined) return severity === 5 ? GENERAL : severity === 4 ? GIVEN_UP : UNDETERMINED
   if (others.length === 0) return only
-  return [only, ...others].find(({ type }) => type === 'Transient') ?? { ...only, suppress: 'never' }
+  const passing = [only, ...others].filter(({ type }) => type === 'Transient')
+  return passing.find((row) => row !== GIVEN_UP) ?? passing[0] ?? { ...only, suppress: 'never' }
 }
 
 /** Whether a code or words tell why, rather than only that, the delivery failed. */
 export function namesCause(failure: Pick<Failure, 'status' | 'diagnostic'>): boolean {
-  const { severity, codes, text } = factsOf(failure)
-  return rowsFor(severity, codes, text).length > 0
+  const facts = factsOf(failure)
+  return rowsFor(facts).length > 0 || causesIn(facts.text).closed
 }
 
 function factsOf({ status = '', diagnostic = '' }: Pick<Failure, 'status' | 'diagnostic'>) {
   const text = diagnostic.slice(0, MAX_TEXT)
   const given = enhancedStatusIn(status)
-  const codes = [...new Set([...(given === undefined ? [] : [given]), ...(text.match(ENHANCED_ALL) ?? [])])]
-  return { codes, text, severity: Number(given?.[0] ?? SMTP_CODE.exec(text)?.[1] ?? codes[0]?.[0] ?? 0) }
+  const said = [...new Set([...(given === undefined ? [] : [given]), ...(text.match(ENHANCED_ALL) ?? [])])]
+  // Success is not why it failed; and `5.1.0` says that it is about the address, which `5.1.1` says, too.
+  const codes = said.filter((code) => !code.startsWith('2') && !(code.endsWith('.0') && isRefined(code, said)))
+  const severity = Number(
+    [given, SMTP_CODE.exec(text)?.[1], codes[0]].find((code) => /^[45]/.test(code ?? ''))?.[0] ?? 0,
+  )
+  // A server that never got an answer has no other class for it than 4.0.0.
+  const isAnswered = !given?.endsWith('.0.0') || SMTP_CODE.test(text)
+  return { codes, text, severity, isFinal: severity !== 4 || !isAnswered }
+}
+
+function isRefined(code: string, codes: readonly string[]): boolean {
+  const subject = code.slice(0, -1)
+  return codes.some((other) => other !== code && other.startsWith(subject))
 }
 
 /** The rows of the table that codes and words name, each once. */
-function rowsFor(severity: number, codes: readonly string[], text: string): BounceClass[] {
-  const { full, tooLarge, refused, givenUp, nobody } = causesIn(text)
+function rowsFor({ codes, text, isFinal }: ReturnType<typeof factsOf>): BounceClass[] {
+  const { full, tooLarge, sender, refused, givenUp, nobody } = causesIn(text)
   const rows = new Set(codes.flatMap(rowOf))
   if (full) rows.add(MAILBOX_FULL)
   if (tooLarge) rows.add(TOO_LARGE)
-  if (refused) rows.add(REFUSED)
+  if (sender || (refused && !rows.has(GIVEN_UP))) rows.add(REFUSED)
   if (rows.size > 0) return [...rows]
   if (givenUp) return [GIVEN_UP]
-  return nobody && (severity === 5 || severity === 0) ? [NO_EMAIL] : []
+  return nobody && isFinal ? [NO_EMAIL] : []
 }
 
 /** The row of a specific code. */
 function rowOf(code: string): BounceClass[] {
-  if (code.startsWith('2') || code.endsWith('.0.0')) return []
+  if (code.endsWith('.0.0')) return []
   const row = CODES.find(([pattern]) => pattern.test(code))?.[1]
   return [row ?? (code.startsWith('5') ? GENERAL : GIVEN_UP)]
 }

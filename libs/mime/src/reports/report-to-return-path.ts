@@ -1,6 +1,7 @@
 import { reportInText, type TextReport } from './bounce-text.ts'
 import { namesCause } from './classify.ts'
 import type { DeliveryReport, RecipientStatus, Report } from './report.ts'
+import { announcesAbsence } from './words/announcements.ts'
 
 /** What is read of a mail to a return path. */
 export interface ReturnedMail {
@@ -18,11 +19,13 @@ export interface ReturnedMail {
   readonly automation: { readonly autoSubmitted?: string; readonly precedence?: string; readonly list: boolean }
 }
 
-/** Local parts and names under which mail servers write. */
-const SYSTEM_ADDRESS =
-  /^(?:mail(?:er)?[-_.]?daemon|post[-_]?master|mdaemon|mail-?system|microsoftexchange[0-9a-f]{8,})@/i
-const SYSTEM_NAME =
-  /\b(?:mail(?:er)?[- ]?daemon|(?:mail )?delivery (?:sub)?system|internet mail delivery|system administrator|postmaster)\b/i
+/** Local parts and names under which mail servers write, and nobody else. */
+const SERVER_ADDRESS =
+  /^(?:mail(?:er)?[-_.]?daemon|mdaemon|mail-?system|posta-certificata|microsoftexchange[0-9a-f]{8,})@/i
+const SERVER_NAME = /\b(?:mail(?:er)?[- ]?daemon|(?:mail )?delivery (?:sub)?system|internet mail delivery)\b/i
+/** Those under which people write, too. */
+const ROLE_ADDRESS = /^post[-_]?master@/i
+const ROLE_NAME = /^["'<\s]{0,5}(?:the )?(?:system administrator|postmaster)\b/i
 
 /**
  * The delivery or complaint report in a mail to a return path (events 1.3): a complaint from anyone, a failure from a mail
@@ -37,22 +40,33 @@ export function reportToReturnPath(mail: ReturnedMail, mailFrom: string): Report
   const text = reportInText({ subject, text: words, parties: [author, mailFrom, ...to] })
   if (mail.report !== undefined) return withWords(mail.report, text)
   if (text === undefined) return undefined
-  return (isSystem(mailFrom, mail) ? saysSo(mail, text) : returnsMail(mail, text)) ? withoutMarks(text) : undefined
+  return (isSystem(mailFrom, mail) ? saysSo(mailFrom, mail, text) : returnsMail(mail, text))
+    ? withoutMarks(text)
+    : undefined
 }
 
-function isSystem(mailFrom: string, { author = '', from }: ReturnedMail): boolean {
-  return [mailFrom, author].some((address) => SYSTEM_ADDRESS.test(address)) || SYSTEM_NAME.test(from)
+function isSystem(mailFrom: string, mail: ReturnedMail): boolean {
+  const { author = '', from } = mail
+  return isServer(mailFrom, mail) || [mailFrom, author].some((each) => ROLE_ADDRESS.test(each)) || ROLE_NAME.test(from)
+}
+
+function isServer(mailFrom: string, { author = '', from }: ReturnedMail): boolean {
+  return [mailFrom, author].some((address) => SERVER_ADDRESS.test(address)) || SERVER_NAME.test(from)
 }
 
 /**
  * A mail server announces a failure, or names a cause in the answer of another, or returns the mail with one. It may call
- * its report an automatic reply (RFC 3834); but where it gives no reason, the known words may be those of the mail that is
- * answered, in its subject.
+ * its report an automatic reply (RFC 3834); but where it neither gives a reason nor returns the mail, the known words may
+ * be those of the mail that is answered, in its subject. Who is away returns no mail, either; nor does a postmaster who
+ * opens a ticket, and who tells of no address.
  */
-function saysSo(mail: ReturnedMail, text: TextReport): boolean {
+function saysSo(mailFrom: string, mail: ReturnedMail, text: TextReport): boolean {
+  const returned = text.returned || encloses(mail, RETURNED)
+  const isAbout = isServer(mailFrom, mail) || text.recipients.some(({ recipient }) => recipient !== undefined)
+  if (!returned && (!isAbout || announcesAbsence(text.words))) return false
   const caused = text.recipients.some(namesCause)
-  if (text.announced) return mail.automation.autoSubmitted !== 'auto-replied' || caused || text.answered
-  return caused && (text.answered || text.returned || encloses(mail, RETURNED))
+  if (text.announced) return mail.automation.autoSubmitted !== 'auto-replied' || caused || text.answered || returned
+  return caused && (returned || (text.answered && isServer(mailFrom, mail)))
 }
 
 /**
@@ -62,6 +76,7 @@ function saysSo(mail: ReturnedMail, text: TextReport): boolean {
 function returnsMail(mail: ReturnedMail, text: TextReport): boolean {
   const { autoSubmitted, precedence, list } = mail.automation
   if (autoSubmitted !== undefined || precedence !== undefined || list || encloses(mail, RECEIPT)) return false
+  if (announcesAbsence(text.words)) return false
   const reasoned = text.answered || text.recipients.some(namesCause)
   return text.announced && reasoned && (text.returned || encloses(mail, RETURNED))
 }

@@ -103,8 +103,8 @@ function deliveryReport(body: Buffer, known: { originalMessageId?: string }, bud
 }
 
 function recipientStatus(fields: readonly HeaderField[]): RecipientStatus | undefined {
-  const originalRecipient = typed(firstValue(fields, 'original-recipient'))
-  const finalRecipient = typed(firstValue(fields, 'final-recipient'))
+  const originalRecipient = withoutXtext(addressOf(firstValue(fields, 'original-recipient')))
+  const finalRecipient = addressOf(firstValue(fields, 'final-recipient'))
   // Final addresses of other systems (X.400, a mailbox's name) are none that mail was sent to.
   const recipient = finalRecipient?.includes('@') ? finalRecipient : (originalRecipient ?? finalRecipient)
   const status = enhancedStatusIn(firstValue(fields, 'status') ?? '')
@@ -166,4 +166,19 @@ function originalHeader(raw: Buffer, parts: readonly Part[], budget: Budget): re
 function typed(value: string | undefined): string | undefined {
   const text = value?.slice(value.indexOf(';') + 1).trim()
   return text?.replace(/^<([^<>]*)>$/, '$1') || undefined
+}
+
+/** A visible character. */
+const ESCAPED = /\\x\{0{0,4}((?:[2-7a-f][0-9a-f]|[1-9a-f][0-9a-f]{2,4}|10[0-9a-f]{4}))\}/gi
+
+/** Without a comment; an address of the type `utf-8` may have its characters in ASCII, as `\x{E9}` (RFC 6533 3). */
+function addressOf(value: string | undefined): string | undefined {
+  const address = typed(value?.replace(/\([^()]*\)\s*$/, ''))
+  if (address === undefined || !/^\s*utf-8\s*;/i.test(value ?? '')) return address
+  return address.replace(ESCAPED, (_, hex) => String.fromCodePoint(Number.parseInt(hex, 16))).toWellFormed()
+}
+
+/** Some servers copy an original recipient as SMTP carried it, with its `+` and `=` in hex (RFC 3461 4.2). */
+function withoutXtext(address: string | undefined): string | undefined {
+  return address?.replaceAll('+3D', '=').replaceAll('+2B', '+')
 }

@@ -68,6 +68,46 @@ describe('classifyBounce', () => {
   })
 
   it.each([
+    'Client host rejected: cannot find your hostname',
+    'We do not accept mail from dynamic IPs',
+    'IP/domain reputation problems',
+    'Too many spams from your IP',
+    'Too many concurrent SMTP connections',
+    'Helo command rejected: Host not found',
+    'Sender unknown',
+    'Bogus mail from',
+    'Your message was infected with a virus',
+    'Message rejected because of unacceptable content',
+    'Message bounced due to organizational settings',
+    'Ihr Server steht auf einer Sperrliste',
+    'Votre adresse IP est sur une liste noire',
+    'Su servidor figura en una lista negra',
+    'Indirizzo del mittente rifiutato',
+    'Remetente bloqueado',
+    'Ваш IP-адрес находится в чёрном списке',
+    '发件人IP在黑名单中',
+  ])('blames no address for what is held against the sender: %s', (words) => {
+    expect(bounce('5.0.0', `smtp; 550 ${words}`)).toEqual(refused)
+  })
+
+  it.each([
+    ['The domain "far.test" has expired and does not exist', noEmail],
+    ['<bo@far.test> not found', noEmail],
+    ['No such local user', noEmail],
+    ['This is not a valid mailbox', noEmail],
+    ['User unknown in relay recipient table', noEmail],
+    ['Invalid mailbox: account is disabled', general],
+    ['Mailbox does not have enough space', transient('MailboxFull')],
+    ['The user has too many messages on the server', transient('MailboxFull')],
+    ['Daily message quota exceeded', refused],
+    ['Vastaanottajan postilaatikko on täynnä', transient('MailboxFull')],
+    ['Message length exceeds administrative limit', transient('MessageTooLarge')],
+    ['Wiadomość jest zbyt duża', transient('MessageTooLarge')],
+  ])('reads %s', (words, expected) => {
+    expect(bounce('5.0.0', `smtp; 550 ${words}`)).toEqual(expected)
+  })
+
+  it.each([
     ['an unspecific status', '5.0.0', '550 5.1.1 User unknown', noEmail],
     ['an unspecific status beside words', '5.0.0', '550 user unknown', noEmail],
     ['an unspecific code in words', '5.1.1', '550 5.0.0 Failed', noEmail],
@@ -77,7 +117,13 @@ describe('classifyBounce', () => {
     ['a status of its own beside words', '5.5.0', '550 no such user', refused],
     ['two specific codes', '5.5.0', '550 5.1.1 unknown', refused],
     ['two permanent rows', '5.2.1', '550 5.1.1 unknown', { ...general, suppress: 'never' }],
-    ['a time that ran out', '4.4.7', '450 4.2.2 mailbox full', transient('General')],
+    ['a code of the whole subject', '5.1.0', "550 '5.1.1 unknown", noEmail],
+    ['a full mailbox until time ran out', '4.4.7', '450 4.2.2 mailbox full', transient('MailboxFull')],
+    ['a rate until time ran out', '4.7.0', '421 4.7.0 Too many concurrent connections', refused],
+    ['a security that was missing until time ran out', '4.7.4', 'TLS is required', transient('General')],
+    ['a success that failed', '2.0.0', '550 user unknown', noEmail],
+    ['a domain that nobody answered for', '4.0.0', 'DNS Error: code NXDOMAIN', noEmail],
+    ['a server that may know better later', '4.0.0', '450 user unknown', transient('General')],
   ] as const)('of %s, the specific decides, and a contradiction suppresses nobody', (_of, status, text, expected) => {
     expect(bounce(status, text)).toEqual(expected)
   })

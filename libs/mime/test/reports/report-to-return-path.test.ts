@@ -27,6 +27,62 @@ describe('reportToReturnPath', () => {
       expect(read('', PERSON, mark, NOTICE, '', REASON, ...ORIGINAL)).toBeUndefined()
   })
 
+  it('believes no postmaster who answers, without the returned mail or an address that failed', () => {
+    const postmaster = 'From: Postmaster <postmaster@far.test>'
+    const away = ['Subject: Re: Undelivered mail', '', 'I am on vacation. 550 User unknown: write to noc@far.test.']
+    const ticket = [
+      'Subject: [#7] Undelivered mail',
+      '',
+      'We opened a ticket. "550 5.1.1 User unknown" means a wrong address.',
+    ]
+    const letter = ['Subject: Your mail', '', 'You write to <gone@far.test>, and will get 554 5.7.1 if you go on.']
+    for (const lines of [away, ticket, letter]) expect(read('', postmaster, ...lines)).toBeUndefined()
+    expect(read('', 'From: Joe Postmaster <joe@far.test>', ...away, ...ORIGINAL)).toBeUndefined()
+    expect(read('', postmaster, NOTICE, '', REASON)).toMatchObject({ recipients: [{ recipient: 'gone@far.test' }] })
+    expect(read('joe@far.test', 'From: Joe Postmaster <joe@far.test>', NOTICE, '', REASON)).toBeUndefined()
+  })
+
+  it('believes a server that returns the mail without a reason, and calls that a reply', () => {
+    const reply = 'Auto-Submitted: auto-replied'
+    const words = 'Your message to <gone@far.test> cannot be delivered.'
+    expect(read('', SYSTEM, reply, NOTICE, '', words, ...ORIGINAL)).toMatchObject({
+      recipients: [{ action: 'failed' }],
+    })
+    expect(read('', SYSTEM, reply, NOTICE, '', words)).toBeUndefined()
+  })
+
+  it.each([
+    '收件人：gone@far.test（不存在）',
+    '收件人gone@far.test不存在',
+    'gone@far.test님에게 전송하지 못했습니다. 존재하지 않는 주소입니다',
+  ])('tells an address from words that stand beside it without a blank: %s', (words) => {
+    const type = 'Content-Type: text/plain; charset=utf-8'
+    const report = read('', SYSTEM, NOTICE, type, '', words)
+    expect(report).toMatchObject({ recipients: [{ recipient: 'gone@far.test' }] })
+    expect(report?.recipients).toHaveLength(1)
+  })
+
+  it('takes neither an identifier nor the sender for the address that failed', () => {
+    const words = ['Original message ID: 1.2@far.test', 'Sent by <bo@far.test>.', 'Unknown user: <gone@far.test>']
+    expect(read('', SYSTEM, NOTICE, '', ...words)).toMatchObject({ recipients: [{ recipient: 'gone@far.test' }] })
+  })
+
+  it('reports each of several addresses, also one whose account is only closed', () => {
+    const words = ['<gone@far.test>:', 'User unknown', '', '<off@far.test>:', 'This account has been disabled']
+    expect(read('', SYSTEM, NOTICE, '', ...words)).toMatchObject({
+      recipients: [{ recipient: 'gone@far.test' }, { recipient: 'off@far.test' }],
+    })
+  })
+
+  it.each([
+    "Votre message pour <bo@far.test> n'a pas encore été remis: 451 4.4.1",
+    'Wiadomość do <bo@far.test> nie została jeszcze dostarczona: 450 4.2.0',
+    'Il messaggio per <bo@far.test> non è stato ancora consegnato: 451 4.7.1',
+  ])('takes a warning for none: %s', (words) => {
+    const type = 'Content-Type: text/plain; charset=utf-8'
+    expect(read('', SYSTEM, NOTICE, type, '', words)).toMatchObject({ recipients: [{ action: 'delayed' }] })
+  })
+
   it('reads the html beside a blank text', () => {
     const parts = ['--b', '', '', '--b', 'Content-Type: text/html', '', `<p>gone@far.test: User unknown</p>`, '--b--']
     const type = 'Content-Type: multipart/alternative; boundary=b'

@@ -24,6 +24,30 @@ describe('readReport', () => {
     })
   })
 
+  it.each([
+    [String.raw`utf-8; ren\x{E9}e@caf\x{e9}.test`, 'renée@café.test'],
+    ['utf-8; renée@café.test', 'renée@café.test'],
+    [String.raw`utf-8; a\x{0}\x{D800}@far.test`, `a\\x{0}\ufffd@far.test`],
+    ['rfc822; <bo@far.test> (Bo)', 'bo@far.test'],
+    ['rfc822; bo+2Btag+3D1@far.test', 'bo+tag=1@far.test'],
+    [String.raw`rfc822; a\x{E9}@far.test`, String.raw`a\x{E9}@far.test`],
+  ])('reads the original recipient %j as %j', (field, address) => {
+    const raw = mailOf(
+      'Content-Type: multipart/report; report-type=delivery-status; boundary=b',
+      '',
+      '--b',
+      'Content-Type: message/global-delivery-status',
+      '',
+      'Reporting-MTA: dns; mx.far.test',
+      '',
+      `Original-Recipient: ${field}`,
+      'Action: failed',
+      'Status: 5.1.1',
+      '--b--',
+    )
+    expect(readReport(raw)).toMatchObject({ recipients: [{ originalRecipient: address }] })
+  })
+
   it('reads an abuse report', () => {
     expect(readReport(fixture('complaint'))).toEqual({
       kind: 'feedback',

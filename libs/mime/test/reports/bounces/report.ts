@@ -71,14 +71,29 @@ ${share(total.recognised, total.cases)} are recognised, ${share(total.addressed,
 and ${share(total.classified, total.cases)} also with the class. An address is blocked wrongly when it
 would be suppressed at once or at the second report, and its label does not allow that.
 
-The part of the set in \`blind/\` was written before its author read the code. As the code was then, it recognised 271 of its
-304 failures (89.1 %), 199 (65.5 %) with their addresses and 177 (58.2 %) also with the class; it took 1 of 52 other mails
-for a failure, and would have blocked 6 addresses for the sender's own trouble. The figures above are those of the code
-after it was mended with the set at hand, so they say that these forms are read, not how many others are.
+The part of the set in \`blind/\` was written before its authors read the code, in two rounds; the figures are those of the
+code as it was then:
 
-That is better seen on real mails: the 100 failures with a known address in the package flufl-bounce 6.0.0, of which some
-ten had been seen as examples. When the set was first right, 91 of them were recognised, and 78 also with their addresses;
-after the classes of mistakes among them were mended, 97 and 88. No test repeats this. No package of npm is compared:
+| Written | Failures | Recognised | With recipient | With class | Other mails | Taken for a failure | Blocked wrongly |
+|---|---|---|---|---|---|---|---|
+| before the code was first mended | 304 | 271 (89.1 %) | 199 (65.5 %) | 177 (58.2 %) | 52 | 1 | 6 |
+| \`second-*\`, after it had been | 96 | 93 (96.9 %) | 88 (91.7 %) | 80 (83.3 %) | 49 | 1 | 3 |
+
+One label of the second round was wrong, and was mended before this count: what the Google group says is held against the
+sender. Its 5 complaints were right. The table above it is that of the code after it was mended with the set at hand, so it says that these forms
+are read, not how many others are.
+
+While it was mended after the second round, three more parts were written and each scored once before anything was done about it.
+Of the 31 failures of \`own/words-only.mails\`, in words of many languages, all were recognised with their addresses and 20 with
+the class, 6 addresses would have been blocked at the second report for what was held against the sender, in languages other
+than English, and 5 of 14 other mails were taken for failures, 2 of which would have blocked an address. Of the 66 answers
+in \`own/answers.mails\`, 63 were read with the right class, 2 addresses would have been blocked wrongly, and 1 of 9 other
+mails was taken for a failure. After those were mended, of the 17 failures of \`own/shapes.mails\`, reports in odd forms and
+charsets, 16 were read with the right class, and none of 13 other mails was taken for a failure.
+
+What is read is better seen on real mails: the 109 failures and warnings with a known address in the package flufl-bounce, of
+which some ten had been seen as examples. 95 are recognised as failures, 89 also with exactly their addresses; 11 of the others are
+warnings, or have a sender that is no mail system. No test repeats this. No package of npm is compared:
 email-bounce-parser 1.0.22 needs a binary that it downloads when it is installed, and baunsu 0.2.3 says only whether a mail
 is a report. The 12 reports that baunsu ships are recognised, one of them with the wrong class until that was mended.
 
@@ -91,9 +106,11 @@ anything else is taken for a failure, when an address is blocked wrongly, or whe
 
 - Status fields come first; words are read where these do not say why, and then only the answer of a server, or else the
   paragraph about the address. Codes and words about several causes block nobody, nor do
-  causes that a server only guesses.
+  causes that a server only guesses, and what is held against the sender outweighs the address.
 - A report comes from the null sender or a mail system. Under the name of a mail system the usual words are enough; without
-  them a cause is needed, in the answer of a server or with the returned mail. Under another name it takes the usual words, a reason and the
+  them a cause is needed, in the answer of a server or with the returned mail. People write as postmaster, too: without the
+  returned mail, a postmaster has to announce the failure of an address. Words of absence are believed over the rest
+  unless the mail is returned. Under another name it takes the usual words, a reason and the
   returned mail, and no mark of an automatic answer: an answer of somebody who is away has no returned mail with it.
 - Words that are known in no language, without a code and without \`X-Failed-Recipients\`, are no report: the mail is
   dropped and counted.

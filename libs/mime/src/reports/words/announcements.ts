@@ -27,6 +27,7 @@ const FAILED: readonly RegExp[] = [
 const DELAYED: readonly RegExp[] = [
   /\b(?:delayed|delay\)|still (?:being (?:re)?tried|trying)|will (?:continue|keep) (?:trying|to try)|will (?:be retried|retry)|not yet (?:been )?delivered|not been delivered yet|could not send message for past|do not need to resend|warning message only|only a warning)/i,
   /(?:noch|bisher) nicht .{0,20}zugestellt|verzögert|weiter versucht|différée?\b|retardée?\b|retrasad|ritardat|atrasad|vertraagd|opóźnion|försenad|forsinket|задержив|задержан|попытки .{0,20}продолж|затримк|遅延|延迟|延遲|지연/i,
+  /n['’]a pas encore été|continuer(?:ons|a) d['’]essayer|(?:todavía|aún) no (?:se )?ha|seguir(?:á|emos) intent|non è stato ancora|non è ancora stato|ulteriori tentativi|ainda não (?:foi|pôde)|continuar(?:á|emos) tentando|nog niet (?:afge|be|worden)|blijven proberen|jeszcze (?:nie|dostarczon)|nie została jeszcze|próby .{0,30}kontynuowane|ännu inte|endnu ikke|ennå ikke|vielä toimitettu|ei ole vielä|dosud nebyl|zatím nebyl|pokusy .{0,30}pokračovat|még nem|încă nu|henüz|ще не (?:було )?достав|ещ[её] не (?:было )?достав|пока не (?:было )?достав|δεν έχει παραδοθεί ακόμ|עדיין לא|لم يتم .{0,20}بعد|まだ配信|再試行|尚未(?:送达|投递|送達|投遞)|继续尝试|繼續嘗試|아직|계속 시도|chưa (?:được )?gửi|belum (?:ter)?kirim/i,
 ]
 
 /** The mail has arrived, or waits for somebody to let it through. */
@@ -46,4 +47,19 @@ export function announcesDelay(words: string): boolean {
 /** Whether words say that a mail was delivered after all, or is kept for somebody's decision. */
 export function announcesDelivery(words: string): boolean {
   return DELIVERED.test(words)
+}
+
+/** Somebody is away, and a program answers the mail. */
+const ABSENT: readonly RegExp[] = [
+  /\bout of (?:the |my )?office|\b(?:is|am|be|currently|i'm) (?:away|(?:on )(?:annual |parental |maternity |sick )?(?:leave|vacation|holidays?))\b/i,
+  /abwesen|im urlaub|nicht im (?:haus|büro)|absente? du bureau|(?:suis|en) (?:absente?|congés?|vacances)|fuera de la oficina|de vacaciones|in ferie|fuori sede|de férias|ausente|afwezig|met vakantie/i,
+  /(?:på|til) (?:semester|ferie)|frånvaro|lomalla|poissaolo|na urlopie|nieobecn|dovolen(?:á|é|ou)|szabadság|concediu|izindeyim/i,
+  /в отпуске|у відпустці|απουσι|בחופשה|في إجازة|不在にして|休假|부재중|휴가/i,
+  // Reports call themselves automatic, too, but not in the first words of their subject.
+  /^\s*(?:re: )?(?:auto(?:matic)?[- ]?(?:reply|response)|réponse automatique|respuesta automática|risposta automatica|resposta automática|automatisch antwoord|autosvar|automatisk svar|odpowiedź automatyczna|automatická odpov|automatikus válasz|răspuns automat|otomatik yanıt|автоматический ответ|автоответ|автоматична відповідь|αυτόματη απάντηση|תשובה אוטומטית|رد تلقائي|自動応答|自动回复|自動回覆|자동 회신)/i,
+]
+
+/** Whether a subject and the words below it say that somebody is away. Line breaks must be blanks in them. */
+export function announcesAbsence(words: string): boolean {
+  return ABSENT.some((pattern) => pattern.test(words))
 }
