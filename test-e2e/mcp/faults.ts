@@ -1,4 +1,4 @@
-import { byLength, waitFor } from '@restante/testkit'
+import { byLength, PATIENCE_MS, waitFor } from '@restante/testkit'
 import type { System } from '../stack/system.ts'
 import { type OutsidePeer, openPeer } from '../support/peers.ts'
 import { createTenant, newUsername, type Tenant } from '../support/tenants.ts'
@@ -49,7 +49,11 @@ export function describeTools(systemOf: () => System): void {
           failures++
           throw error
         })
-      const { inboxId } = await waitFor(create, { what: `call ${index} to succeed`, timeout: 60_000, interval: 100 })
+      const { inboxId } = await waitFor(create, {
+        what: `call ${index} to succeed`,
+        timeout: 2 * PATIENCE_MS,
+        interval: 100,
+      })
       created.add(String(inboxId))
     })
     await waitFor(() => created.size > 0, { what: 'the first answers', interval: 1 })
@@ -98,7 +102,7 @@ export function describeTools(systemOf: () => System): void {
       const got: string[] = []
       while (!got.includes(idOf(MAILS))) {
         const what = `the message after ${got.length} others`
-        const answer = await waitFor(() => wait(cursor, 5), { what, timeout: 60_000, interval: 100 })
+        const answer = await waitFor(() => wait(cursor, 5), { what, timeout: 2 * PATIENCE_MS, interval: 100 })
         cursor = answer['cursor']
         for (const each of messagesIn(answer)) got.push(String(each['messageId']))
       }
@@ -128,7 +132,7 @@ export function describeTools(systemOf: () => System): void {
       expect(kept).toEqual(expected.filter((index) => isExpected(index) && !deleted.has(index)).map(idOf))
     }
     expect(await beginning.call('auth_me')).toMatchObject({ organizationId: tenant.id })
-  }, 180_000)
+  }, 600_000)
 
   async function disturbAfter(mails: number): Promise<void> {
     for (const name of ['mcp', 'websocket-fanout'] as const) {

@@ -1,5 +1,5 @@
 import { LIMITS } from '@restante/contracts/vocabulary'
-import { operate, trueUntil, underLoad, WebhookReceiver, waitFor } from '@restante/testkit'
+import { operate, PATIENCE_MS, trueUntil, underLoad, WebhookReceiver, waitFor } from '@restante/testkit'
 import { type SeededInbox, seedInbox } from '../deletion/seeded-inbox.ts'
 import { findTraces } from '../deletion/traces.ts'
 import { leftBehind, ON_ITS_WAY } from '../deletion/what-stays.ts'
@@ -67,7 +67,7 @@ export function describeOrganizationDeletion(systemOf: () => System): void {
   it('is complete when every service has purged it, and leaves nothing except what is listed', async () => {
     const latest = () => operate(system.endpoints.operator, 'audit', '--organization', id, '--limit', '1')
     const isGone = async () => (await latest()).includes('organization.deleted')
-    await waitFor(isGone, { what: 'the end of the organization', timeout: 60_000 })
+    await waitFor(isGone, { what: 'the end of the organization', timeout: 2 * PATIENCE_MS })
     const search = () => findTraces(system.endpoints, system.blobs, { ...inbox.markers, organization: id })
     const left = async () =>
       leftBehind(await search(), ON_ITS_WAY).filter(

@@ -1,5 +1,5 @@
 import type { ServiceName } from '@restante/contracts/vocabulary'
-import { verifyWebhook, WebhookReceiver, waitFor } from '@restante/testkit'
+import { PATIENCE_MS, verifyWebhook, WebhookReceiver, waitFor } from '@restante/testkit'
 import type { System } from '../stack/system.ts'
 import { type OutsidePeer, openPeer } from '../support/peers.ts'
 import { openStream } from '../support/streams.ts'
@@ -172,7 +172,7 @@ export function describeRestart(systemOf: () => System): void {
     await after.next((event) => JSON.stringify(event).includes(fresh), {
       what: 'the event after the restart',
       // The partitions of a dead consumer are reassigned when its session has expired.
-      timeout: 45_000,
+      timeout: 2 * PATIENCE_MS,
     })
     expect(await tenant.client.inboxes.messages.get(inboxId, missed)).toMatchObject({ messageId: missed })
     await after.close()

@@ -60,11 +60,11 @@ describe('every query of dashboards and alerts', () => {
     await observed.converse()
     const read = await waitFor(() => allMeasured(observed), {
       what: 'gauges that are measured at intervals',
-      timeout: 45_000,
+      timeout: 2 * PATIENCE_MS,
     })
     series = read.flatMap((metrics) => metrics.series)
     names = new Set(read.flatMap((metrics) => [...metrics.names]))
-  }, 240_000)
+  }, 600_000)
   afterAll(async () => {
     await observed?.stop()
     await rm(folder, { recursive: true, force: true })

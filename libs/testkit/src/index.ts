@@ -1,4 +1,12 @@
-export { byLength, freePort, growthOf, MOST_GROWTH, processorMs, sampleByLength } from '@restante/service/testing'
+export {
+  byLength,
+  freePort,
+  growthOf,
+  MOST_GROWTH,
+  PATIENCE_MS,
+  processorMs,
+  sampleByLength,
+} from '@restante/service/testing'
 export { type Grant, grant } from './engines/acls.ts'
 export { type CollectedRecord, collectTopic, type TopicCollection } from './engines/collect-topic.ts'
 export { createDatabase, type TestDatabase, urlOf } from './engines/database.ts'

@@ -23,7 +23,7 @@ function warnings(): { log: Logger; lines: string[] } {
 
 describe('timers', () => {
   const stack = new Stack()
-  const work = { concurrency: 5, attemptMs: 5_000, retry: never }
+  const work = { concurrency: 5, attemptMs: 60_000, retry: never }
 
   beforeAll(() => stack.start())
   afterEach(() => stack.clear())

@@ -214,7 +214,7 @@ describe('attempts that begin with the commit of their timers', () => {
   })
 
   it('are made by one process when their lease has run out before they begin', async () => {
-    const { timers, begun, proceed } = held({ ...NO_REDIS, pollMs: 60_000 }, { direct: 1 })
+    const { timers, begun, proceed } = held({ ...NO_REDIS, pollMs: 600_000 }, { direct: 1 })
     await timers.start()
     await stack.db.transaction((tx) => schedule(tx, timers, ['k0', 'k1']))
     await until(() => begun.length === 1)

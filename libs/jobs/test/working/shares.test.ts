@@ -2,7 +2,7 @@ import { ago, effect, never, Stack, until } from '../stack.ts'
 
 describe('shares', () => {
   const stack = new Stack()
-  const once = { concurrency: 1, attemptMs: 5_000, retry: never }
+  const once = { concurrency: 1, attemptMs: 60_000, retry: never }
 
   beforeAll(() => stack.start())
   afterEach(() => stack.clear())

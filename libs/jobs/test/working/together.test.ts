@@ -25,7 +25,7 @@ describe('attempts that end together', () => {
     return keys
   }
 
-  const work = { concurrency: ATTEMPTS, attemptMs: 5_000, retry: () => ahead(20) }
+  const work = { concurrency: ATTEMPTS, attemptMs: 60_000, retry: () => ahead(20) }
 
   it('share the transactions of an effect, which happens once for each', async () => {
     const timers = stack.timers()

@@ -113,7 +113,7 @@ describe('the relay', () => {
 
   it('publishes what other processes commit without waiting for its poll interval', async () => {
     const seen = await watch(fixture)
-    const relay = new Relay({ kafka: fixture.kafka, db: fixture.db, outbox: fixture.outbox, pollMs: 60_000 })
+    const relay = new Relay({ kafka: fixture.kafka, db: fixture.db, outbox: fixture.outbox, pollMs: 600_000 })
     await fixture.started(relay)
     await until(async () => (await fixture.db.query(LEADERS)).length === 1)
     const elsewhere = fixture.database()

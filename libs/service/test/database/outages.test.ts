@@ -10,7 +10,7 @@ import {
 import { OrmDatabase } from '../../src/database/orm-database.ts'
 import { isInfrastructureError, UpstreamError } from '../../src/errors/index.ts'
 import { createLogger } from '../../src/telemetry/index.ts'
-import { Wire } from '../../src/testing.ts'
+import { PATIENCE_MS, Wire } from '../../src/testing.ts'
 import { PrismaClient } from '../fixtures/generated/client.ts'
 
 const ADMIN_URL = process.env['DATABASE_URL'] ?? 'postgres://restante@127.0.0.1:54329/postgres'
@@ -38,7 +38,7 @@ const settled = (work: Promise<unknown>): Promise<unknown> =>
   )
 
 /** Checks again until the condition holds. */
-async function until(condition: () => Promise<boolean> | boolean, limitMs = 20_000): Promise<void> {
+async function until(condition: () => Promise<boolean> | boolean, limitMs = PATIENCE_MS): Promise<void> {
   const end = Date.now() + limitMs
   while (!(await condition())) {
     if (Date.now() > end) throw new Error('the condition was not met in time')
