@@ -56,6 +56,8 @@ export {
 } from './services/gateway-process.ts'
 export { ServiceProcess } from './services/service-process.ts'
 export { startService } from './services/services.ts'
+export { leastOf } from './timing/least-of.ts'
 export { underLoad } from './timing/machine-load.ts'
+export { sameDay } from './timing/same-day.ts'
 export { trueUntil } from './timing/true-until.ts'
 export { type WaitOptions, waitFor } from './timing/wait-for.ts'
