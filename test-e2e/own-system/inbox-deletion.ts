@@ -175,7 +175,9 @@ export function describeInboxDeletion(systemOf: () => System): void {
       },
       { what: 'the documents to go', interval: 200 },
     )
-    expect(await ask('webhooks-dispatcher', 'select 1 from timers')).toEqual([])
+    await waitFor(async () => (await ask('webhooks-dispatcher', 'select 1 from timers')).length === 0, {
+      what: 'the timers to end',
+    })
   })
 
   describe('and the new inbox of the same address', () => {

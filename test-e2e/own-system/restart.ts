@@ -146,7 +146,9 @@ export function describeRestart(systemOf: () => System): void {
       callTool(system.endpoints, tenant.key, 'wait_for_message', { inboxId, after, waitSeconds })
     const { cursor } = (await wait(undefined, 0)).structured
     const waiting = wait(cursor, 60)
-    // A service that shuts down accepts requests for two seconds more, so the call has arrived in any case.
+    // A call that began later is answered, so the one before it has most likely arrived; if not, a service that shuts down
+    // accepts requests for two seconds more.
+    await wait(cursor, 0)
     await system.process('mcp').stop('SIGTERM')
     expect(system.process('mcp').deaths).toEqual([])
     expect(await waiting).toEqual({ structured: { messages: [], cursor }, isError: false })

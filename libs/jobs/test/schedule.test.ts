@@ -39,7 +39,7 @@ describe('a timer', () => {
     })
     await at(stack.db, timers, 'tried')
     await timers.start()
-    await until(async () => (await stack.rows()).some(({ lease }) => lease === null) && attempts.length === 1)
+    await until(async () => attempts.length === 1 && (await stack.rows()).some(({ lease }) => lease === null))
     await at(stack.db, timers, 'other', ahead(3_600_000))
     await timers.advance(stack.db, 'note', ['tried', 'unknown'])
     await until(async () => (await stack.effects()).length === 1)

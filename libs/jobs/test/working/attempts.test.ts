@@ -155,7 +155,7 @@ describe('an attempt', () => {
 
   it('may take longer than its lease, which is renewed as long as the attempt has time, and no longer', async () => {
     const timers = stack.timers()
-    const work = { concurrency: 2, leaseMs: 150, attemptMs: 1_000, retry: never }
+    const work = { concurrency: 2, leaseMs: 1_500, attemptMs: 4_000, retry: never }
     const begun: number[] = []
     const stuck = signal()
     timers.work('note', work, async ({ timer, run, signal: limit }) => {

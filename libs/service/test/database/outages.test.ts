@@ -52,6 +52,8 @@ const works = (work: () => Promise<unknown>) => () =>
     () => false,
   )
 
+const PATIENT = { connectMs: PATIENCE_MS, lockMs: PATIENCE_MS, statementMs: PATIENCE_MS, answerMs: PATIENCE_MS }
+
 describe('a PostgreSQL outage', () => {
   let wire: Wire
   let db: OrmDatabase<PrismaClient>
@@ -103,9 +105,11 @@ describe('a PostgreSQL outage', () => {
   })
 
   it('is classed as an infrastructure failure when it ends a statement, prepared or Prisma', async () => {
+    // Nothing else may end the statements first.
+    const patient = open(wire.through(url), PATIENT)
     const running = [
-      settled(db.query(sleep)),
-      settled(db.transaction(async (tx) => (await tx.orm()).$queryRawUnsafe('select pg_sleep(30)'))),
+      settled(patient.query(sleep)),
+      settled(patient.transaction(async (tx) => (await tx.orm()).$queryRawUnsafe('select pg_sleep(30)'))),
     ]
     const busy = sql<{ count: number }>(
       `select count(*)::int as count from pg_stat_activity where datname = '${name}' and query like 'select pg_sleep%'`,
@@ -113,7 +117,8 @@ describe('a PostgreSQL outage', () => {
     await until(async () => (await near.query(busy))[0]?.count === 2)
     await near.query(terminateOthers)
     for (const failure of await Promise.all(running)) expect(isInfrastructureError(failure)).toBe(true)
-    await until(works(() => db.query(one)))
+    await until(works(() => patient.query(one)))
+    await patient.stop()
   })
 
   it('fails within seconds when the database hangs, and the database is used again afterwards', async () => {
@@ -133,13 +138,15 @@ describe('a PostgreSQL outage', () => {
   })
 
   it('cancels a slow statement on the server, and keeps its connection', async () => {
+    const patient = open(wire.through(url), { ...PATIENT, statementMs: 500 })
     const failures = await Promise.all([
-      settled(db.query(sleep)),
-      settled(db.orm.$queryRawUnsafe('select pg_sleep(30)')),
+      settled(patient.query(sleep)),
+      settled(patient.orm.$queryRawUnsafe('select pg_sleep(30)')),
     ])
     for (const failure of failures) expect(isInfrastructureError(failure)).toBe(true)
     expect(String(failures[0])).toContain('statement timeout')
-    await db.query(one)
+    await patient.query(one)
+    await patient.stop()
   })
 
   it('bounds the wait for a locked row, prepared or Prisma', async () => {
