@@ -1,4 +1,4 @@
-import { waitFor } from '@restante/testkit'
+import { PATIENCE_MS, waitFor } from '@restante/testkit'
 import type { Installation } from '../faults/harness/installation.ts'
 import type { Sources } from '../stack/sources.ts'
 import { newUsername } from '../support/tenants.ts'
