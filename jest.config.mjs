@@ -23,5 +23,5 @@ export default {
   transform: {},
   modulePathIgnorePatterns: ['<rootDir>/.restante'],
   // Against a hang, not for speed: benchmarks measure that.
-  testTimeout: 120_000,
+  testTimeout: 300_000,
 }

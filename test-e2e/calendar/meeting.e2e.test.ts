@@ -120,7 +120,7 @@ describe('a meeting between inboxes', () => {
       event_types: ['calendar.event.created', 'calendar.event.starting', 'calendar.event.ending'],
     })
     system.cleanUp({ stop: () => stream.close() })
-    const start = Date.now() + 2_000
+    const start = Date.now() + 6_000
     const event = await create(inbox, { start: wall(start), end: wall(start + 2_000) })
     const announced = (type: string) =>
       waitFor(() => ofType(stream, type, event.event_id), { what: `${type} of the event` })

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { operate, WebhookReceiver, waitFor } from '@restante/testkit'
+import { operate, PATIENCE_MS, WebhookReceiver, waitFor } from '@restante/testkit'
 import pg from 'pg'
 import { currentRun } from '../stack/run.ts'
 import { mailTo } from '../support/mail.ts'
@@ -39,7 +39,7 @@ describe('deletions above the level of inboxes', () => {
       if (first) throw new Error(`${first.marker} in ${first.place}: ${first.what.slice(0, 500)}`)
       return true
     }
-    await waitFor(look, { what: 'the last of it to be purged', timeout: 45_000, interval: 500 })
+    await waitFor(look, { what: 'the last of it to be purged', timeout: 2 * PATIENCE_MS, interval: 500 })
   }
 
   it('a pod leaves nothing in any service except what is listed', async () => {

@@ -1,4 +1,4 @@
-import { describeAtFullLength, type StreamClient, WebhookReceiver, waitFor } from '@restante/testkit'
+import { describeAtFullLength, PATIENCE_MS, type StreamClient, WebhookReceiver, waitFor } from '@restante/testkit'
 import { arrival, mailTo } from '../support/mail.ts'
 import { openStream } from '../support/streams.ts'
 import { useOwnSystem } from '../support/suite.ts'
@@ -49,7 +49,7 @@ function describeStory(folder: string, open: () => Promise<Names>): void {
         const domain = await system.tenant.client.domains.get(NAME)
         return domain.status === 'VERIFIED' && domain
       },
-      { what: `${NAME} to be verified`, timeout: 90_000 },
+      { what: `${NAME} to be verified`, timeout: 2 * PATIENCE_MS },
     )
     expect(verified.reason).toBeUndefined()
     expect(verified.records.map(({ status }) => status)).toEqual(verified.records.map(() => 'VALID'))

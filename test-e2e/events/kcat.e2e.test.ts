@@ -101,12 +101,17 @@ describeWith({ programs: ['kcat'] }, 'kcat', () => {
   })
 
   it('shows public events as webhooks and streams deliver them, under their event_id', async () => {
-    const records = await read(`${system.endpoints.topicPrefix}mail.messages`)
-    const received = records.find(({ headers }) => headers.get('ce_type') === 'message.received')
-    expect(JSON.parse(received?.value ?? '{}')).toMatchObject({
+    const received = await waitFor(
+      async () =>
+        (await read(`${system.endpoints.topicPrefix}mail.messages`)).find(
+          ({ headers }) => headers.get('ce_type') === 'message.received',
+        ),
+      { what: 'a received mail on the topic' },
+    )
+    expect(JSON.parse(received.value)).toMatchObject({
       type: 'event',
       event_type: 'message.received',
-      event_id: received?.headers.get('ce_id'),
+      event_id: received.headers.get('ce_id'),
     })
   })
 

@@ -39,5 +39,5 @@ export function describeFlush(installationOf: () => Installation): void {
     } finally {
       redis.disconnect()
     }
-  }, 180_000)
+  }, 600_000)
 }

@@ -1,6 +1,6 @@
 import { SERVICES, type ServiceName } from '@restante/contracts/vocabulary'
 import { type EngineName, engineNames } from '@restante/local/engines/engine.ts'
-import { byLength, waitFor } from '@restante/testkit'
+import { byLength, PATIENCE_MS, waitFor } from '@restante/testkit'
 import { eventsIn } from './harness/counts.ts'
 import { Poller, ResumingStream } from './harness/following.ts'
 import type { Installation } from './harness/installation.ts'
@@ -35,7 +35,7 @@ export function describeKills(installationOf: () => Installation): void {
       const victims = VICTIMS.slice(killed, killed + AT_ONCE)
       await waitFor(() => source.accepted.length >= before + share * (killed + 1), {
         what: `mail to flow before ${victims.join(' and ')} is killed`,
-        timeout: 90_000,
+        timeout: 2 * PATIENCE_MS,
       })
       await Promise.all(
         victims.map((victim) =>
@@ -46,7 +46,7 @@ export function describeKills(installationOf: () => Installation): void {
     await sending
     await waitFor(() => agent.replies.length > VICTIMS.length, {
       what: 'the agent to have sent more replies than parts were killed',
-      timeout: 60_000,
+      timeout: 2 * PATIENCE_MS,
     })
     await agent.stop()
     await installation.expectEverything()
@@ -79,7 +79,10 @@ export function describeFollowers(installationOf: () => Installation): void {
     const sending = source.send(KILLS * BURST * 2, BURST)
     sending.catch(() => undefined)
     for (let kill = 1; kill <= KILLS; kill++) {
-      await waitFor(() => source.accepted.length >= before + kill * BURST, { what: 'mail to flow', timeout: 60_000 })
+      await waitFor(() => source.accepted.length >= before + kill * BURST, {
+        what: 'mail to flow',
+        timeout: 2 * PATIENCE_MS,
+      })
       await installationOf().killService('websocket-fanout')
     }
     await sending
@@ -88,7 +91,7 @@ export function describeFollowers(installationOf: () => Installation): void {
       const seen = () => eventsIn(client.events)
       await waitFor(() => sent.every((id) => seen().has(id)), {
         what: `every event at the ${client.constructor.name}`,
-        timeout: 60_000,
+        timeout: 2 * PATIENCE_MS,
         interval: 200,
       })
       await client.stop()
@@ -96,7 +99,7 @@ export function describeFollowers(installationOf: () => Installation): void {
       expect(new Set(ids).size).toBe(ids.length)
       expect(client.breaks).toBeGreaterThan(0)
     }
-  }, 180_000)
+  }, 600_000)
 }
 
 function isService(name: string): name is ServiceName {

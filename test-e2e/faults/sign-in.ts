@@ -1,4 +1,4 @@
-import { operate, waitFor } from '@restante/testkit'
+import { operate, PATIENCE_MS, waitFor } from '@restante/testkit'
 import { ClientSecretBasic } from 'openid-client'
 import { CALLBACK, signIn } from '../sign-in/openid-client.ts'
 import { registerApp } from '../support/apps/registration.ts'
@@ -35,7 +35,7 @@ export async function bothInAuditLog({ system, tenant }: Installation): Promise<
   }
   await waitFor(async () => (await logged()) === 2, {
     what: 'both sign-ins in the audit log',
-    timeout: 60_000,
+    timeout: 2 * PATIENCE_MS,
     interval: 200,
   })
 }

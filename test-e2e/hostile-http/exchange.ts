@@ -1,5 +1,6 @@
 import { type Agent, request as open } from 'node:http'
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
+import { PATIENCE_MS } from '@restante/testkit'
 import type { HttpRequest } from './requests/make-request.ts'
 
 /** A complete response. */
@@ -9,7 +10,7 @@ export interface HttpAnswer {
   readonly text: string
 }
 
-const TIMEOUT_MS = 20_000
+const TIMEOUT_MS = 2 * PATIENCE_MS
 
 /** Sends one request. @throws Error when the connection breaks, or no complete response arrives in time. */
 export function exchange(origin: string, agent: Agent, { method, path, headers, body }: HttpRequest) {

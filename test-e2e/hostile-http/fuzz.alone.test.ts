@@ -1,5 +1,5 @@
 import { operations } from '@restante/contracts/operations'
-import { byLength } from '@restante/testkit'
+import { byLength, waitFor } from '@restante/testkit'
 import { Api } from '../support/api.ts'
 import { newSignedInApp, newWaitingSignIn } from '../support/apps/accounts.ts'
 import { invite, newEvent, newFeed, newSeries } from '../support/calendars.ts'
@@ -68,7 +68,8 @@ describe(`${REQUESTS} requests made from the API document, two thirds of them wr
 
   it('leave the system working: it is ready, and mail still arrives', async () => {
     const { endpoints, tenant } = system
-    expect((await new Api(endpoints.gatewayUrl).get('/readyz')).status).toBe(200)
+    const isReady = async () => (await new Api(endpoints.gatewayUrl).get('/readyz')).status === 200
+    await waitFor(isReady, { what: 'the system to be ready' })
     expect(await tenant.api.patch(`/v0/inboxes/${inboxId}`, { status: 'active' })).toMatchObject({ status: 200 })
     expect((await mailTo(system, inboxId)).inboxId).toBe(inboxId)
   })

@@ -125,7 +125,7 @@ describe('drafts, forwards and references by the public client', () => {
       [{ ...from, message_id: '<none@x>' }, 'Message not found'],
       [{ ...from, inbox_id: 'nobody@restante.test' }, 'Inbox not found'],
       [{ url: `mid:${id}/${attachmentId}` }, 'Message not found'],
-      [{ url: `${downloadUrl.slice(0, -2)}AA` }, 'File not found'],
+      [{ url: `${downloadUrl.slice(0, -8)}AAAAAAAA` }, 'File not found'],
     ] as const
     for (const [attachment, message] of missing) {
       expect(await sendFromOther(attachment)).toMatchObject({ status: 404, body: { message } })

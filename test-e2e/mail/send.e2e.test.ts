@@ -109,17 +109,14 @@ describe('outgoing mail', () => {
       const to = address()
       system.peer.server.answerRecipient(to, '450 4.2.0 later', '451 4.3.0 later')
       const stream = await listen(inboxId)
+      const delayed = Promise.withResolvers<void>()
+      system.peer.server.holdData(to, delayed.promise)
       const { messageId } = await messages().send(inboxId, { to, subject: 'Patience', text: '...' })
-      const seen = new Set<string>()
-      await waitFor(
-        async () => {
-          for (const label of await labelsOf(inboxId, messageId)) seen.add(label)
-          return seen.has('delivered')
-        },
-        { what: 'the delivery' },
-      )
+      const has = (label: string) => async () => (await labelsOf(inboxId, messageId)).includes(label)
+      await waitFor(has('delayed'), { what: 'the delay to be shown' })
+      delayed.resolve()
+      await waitFor(has('delivered'), { what: 'the delivery' })
       expect(await labelsOf(inboxId, messageId)).not.toContain('delayed')
-      expect(seen).toContain('delayed')
       await system.peer.server.next(to)
       await eventAbout(stream, messageId, 'message.delivered')
       expect(

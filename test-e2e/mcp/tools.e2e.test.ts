@@ -192,7 +192,7 @@ describe('the tools, as the official client calls them', () => {
         text: 'Yes!',
         inReplyTo: String(parsed.messageId),
       }),
-      call('wait_for_message', { inboxId, after: cursor, threadId: sent['threadId'], waitSeconds: 20 }),
+      call('wait_for_message', { inboxId, after: cursor, threadId: sent['threadId'], waitSeconds: 50 }),
     ])
     expect(entries(messages)).toMatchObject([
       { messageId: answer.messageId, extractedText: expect.stringContaining('Yes!') },

@@ -3,7 +3,7 @@ import path from 'node:path'
 import type { StoringName } from '@restante/contracts/vocabulary'
 import { engineNames } from '@restante/local/engines/engine.ts'
 import { canRun } from '@restante/local/engines/packages.ts'
-import { describeAtFullLength, operate, waitFor } from '@restante/testkit'
+import { describeAtFullLength, operate, PATIENCE_MS, waitFor } from '@restante/testkit'
 import { repeated } from '../faults/harness/counts.ts'
 import { INSTALLATION_TIMEOUT } from '../faults/harness/installation.ts'
 import { isLarge } from '../faults/harness/mail-source.ts'
@@ -35,7 +35,7 @@ describeAtFullLength(
     const gone = async (service: StoringName, rows: string, id: string) => {
       await waitFor(async () => (await rehearsal.count(service, rows, id)) === 0, {
         what: `the rows of ${service} to go: ${rows}`,
-        timeout: 60_000,
+        timeout: 2 * PATIENCE_MS,
       })
     }
 
@@ -240,7 +240,7 @@ describeAtFullLength(
 
     async function expectDelivered(scene: Scene, { messageId }: Waiting): Promise<void> {
       const isDelivered = async () => (await scene.labelsOf(scene.inboxes[0] ?? '', messageId))?.includes('delivered')
-      await waitFor(isDelivered, { what: `${messageId} to be delivered`, timeout: 60_000 })
+      await waitFor(isDelivered, { what: `${messageId} to be delivered`, timeout: 2 * PATIENCE_MS })
     }
 
     /** Bytes of mail that was lost are listed once they are older than what may still get a row, and can be read. */

@@ -1,6 +1,6 @@
 import { topics } from '@restante/contracts/events'
 import { LIMITS } from '@restante/contracts/vocabulary'
-import { trueUntil, underLoad, WebhookReceiver, waitFor } from '@restante/testkit'
+import { PATIENCE_MS, trueUntil, underLoad, WebhookReceiver, waitFor } from '@restante/testkit'
 import pg from 'pg'
 import { type SeededInbox, seedInbox } from '../deletion/seeded-inbox.ts'
 import { replayEverything, retentionOfTopics } from '../deletion/topics.ts'
@@ -78,7 +78,7 @@ export function describeInboxDeletion(systemOf: () => System): void {
       async () => (await ask('gateway', 'select 1 from inboxes where uid = $1', markers['uid'] ?? '')).length === 0,
       {
         what: 'the purge',
-        timeout: 60_000,
+        timeout: 2 * PATIENCE_MS,
       },
     )
   /** Everything that the key of the owner can read, as text. */
@@ -175,7 +175,9 @@ export function describeInboxDeletion(systemOf: () => System): void {
       },
       { what: 'the documents to go', interval: 200 },
     )
-    expect(await ask('webhooks-dispatcher', 'select 1 from timers')).toEqual([])
+    await waitFor(async () => (await ask('webhooks-dispatcher', 'select 1 from timers')).length === 0, {
+      what: 'the timers to end',
+    })
   })
 
   describe('and the new inbox of the same address', () => {

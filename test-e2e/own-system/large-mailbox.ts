@@ -1,4 +1,4 @@
-import { byLength, waitFor } from '@restante/testkit'
+import { byLength, PATIENCE_MS, waitFor } from '@restante/testkit'
 import type { AgentMail } from 'agentmail'
 import type { System } from '../stack/system.ts'
 import { mailTo } from '../support/mail.ts'
@@ -41,7 +41,7 @@ export function describeLargeMailbox(systemOf: () => System): void {
 
   async function received(raw: Buffer): Promise<AgentMail.MessageItem> {
     await peer.send({ envelope: { from: 'human@elsewhere.test', to: inboxId }, raw })
-    return waitFor(async () => (await listed())[0], { what: 'the mail', timeout: 60_000 })
+    return waitFor(async () => (await listed())[0], { what: 'the mail', timeout: 2 * PATIENCE_MS })
   }
   const textOf = async (messageId: string, { attachmentId }: AgentMail.Attachment) => {
     const link = await tenant.client.inboxes.messages.getAttachment(inboxId, messageId, attachmentId)

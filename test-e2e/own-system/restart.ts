@@ -1,5 +1,5 @@
 import type { ServiceName } from '@restante/contracts/vocabulary'
-import { verifyWebhook, WebhookReceiver, waitFor } from '@restante/testkit'
+import { PATIENCE_MS, verifyWebhook, WebhookReceiver, waitFor } from '@restante/testkit'
 import type { System } from '../stack/system.ts'
 import { type OutsidePeer, openPeer } from '../support/peers.ts'
 import { openStream } from '../support/streams.ts'
@@ -146,7 +146,9 @@ export function describeRestart(systemOf: () => System): void {
       callTool(system.endpoints, tenant.key, 'wait_for_message', { inboxId, after, waitSeconds })
     const { cursor } = (await wait(undefined, 0)).structured
     const waiting = wait(cursor, 60)
-    // A service that shuts down accepts requests for two seconds more, so the call has arrived in any case.
+    // A call that began later is answered, so the one before it has most likely arrived; if not, a service that shuts down
+    // accepts requests for two seconds more.
+    await wait(cursor, 0)
     await system.process('mcp').stop('SIGTERM')
     expect(system.process('mcp').deaths).toEqual([])
     expect(await waiting).toEqual({ structured: { messages: [], cursor }, isError: false })
@@ -172,7 +174,7 @@ export function describeRestart(systemOf: () => System): void {
     await after.next((event) => JSON.stringify(event).includes(fresh), {
       what: 'the event after the restart',
       // The partitions of a dead consumer are reassigned when its session has expired.
-      timeout: 45_000,
+      timeout: 2 * PATIENCE_MS,
     })
     expect(await tenant.client.inboxes.messages.get(inboxId, missed)).toMatchObject({ messageId: missed })
     await after.close()

@@ -1,4 +1,4 @@
-import { waitFor } from '@restante/testkit'
+import { PATIENCE_MS, waitFor } from '@restante/testkit'
 import type { Installation } from '../faults/harness/installation.ts'
 import type { Sources } from '../stack/sources.ts'
 import { newUsername } from '../support/tenants.ts'
@@ -45,9 +45,9 @@ export function describeLeftWork(title: string, installationOf: () => Installati
     await peer.server.next(human)
     await waitFor(async () => (await stateOf(installation, inboxId, messageId)).includes('delivered'), {
       what: 'the deferred send to be delivered',
-      timeout: 60_000,
+      timeout: 2 * PATIENCE_MS,
     })
-    for (const address of scheduled) await peer.server.next(address, { timeout: 60_000 })
+    for (const address of scheduled) await peer.server.next(address, { timeout: 2 * PATIENCE_MS })
     for (const address of [human, ...scheduled]) expect(peer.server.mailsTo(address)).toHaveLength(1)
   }, 300_000)
 }

@@ -171,7 +171,7 @@ describeWith({ programs: ['openssl', 'redis-server'] }, 'PostgreSQL and Redis wi
       const redis = { url: stores.redis.url, trust: foundation.trust, prefix: 'test' }
       const timers = new Timers<{ note: { text: string } }>({ db, redis, log, pollMs: 20 })
       const done: string[] = []
-      timers.work('note', { concurrency: 1, attemptMs: 5_000, retry: () => null }, async ({ timer }) => {
+      timers.work('note', { concurrency: 1, attemptMs: 60_000, retry: () => null }, async ({ timer }) => {
         done.push(timer.payload.text)
       })
       await timers.start()

@@ -28,17 +28,10 @@ export function describeInBrowser(title: string, scope: string, tests: (suite: S
       get app() {
         return app
       },
-      async open(options = {}) {
-        const watched = await newPage(chromium.browser, options)
-        watched.page.setDefaultTimeout(PATIENCE)
-        return watched
-      },
+      open: (options = {}) => newPage(chromium.browser, options),
     })
   })
 }
-
-/** Milliseconds that a page has for its next state, on a machine that is busy. */
-const PATIENCE = 15_000
 
 const DISCLOSURE = `## What we do with your address
 
@@ -55,7 +48,7 @@ export function heading(page: Page) {
 
 /** Waits for a heading. */
 export async function shows(page: Page, text: string | RegExp): Promise<void> {
-  await page.locator('h1:visible').filter({ hasText: text }).waitFor({ timeout: PATIENCE })
+  await page.locator('h1:visible').filter({ hasText: text }).waitFor()
 }
 
 /** The claims that the app shows once it is signed in. */

@@ -48,5 +48,5 @@ describeWith({ programs: ['python3'], missing: missingPython() }, 'apps that use
       browser: async ({ url }) => ({ back: await signInWithoutBrowser(agent, String(url)) }),
     })
     expect(result).toMatchObject({ claims: { email: agent.inboxId, aud: appId }, user_info: { email: agent.inboxId } })
-  }, 180_000)
+  }, 600_000)
 })

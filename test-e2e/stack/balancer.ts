@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import path from 'node:path'
 import { SERVICES, type ServiceName } from '@restante/contracts/vocabulary'
 import { listenerOf, root, type Settings } from '@restante/local/settings.ts'
-import { waitFor } from '@restante/testkit'
+import { PATIENCE_MS, waitFor } from '@restante/testkit'
 
 /** The configuration for operators, unchanged (deploy/haproxy). */
 const OPERATORS_FILES = ['defaults.cfg', 'gateway.cfg'].map((name) => path.join(root, 'deploy/haproxy', name))
@@ -47,7 +47,7 @@ export class Balancer {
       services.map((name) =>
         waitFor(async () => (await fetch(`http://127.0.0.1:${front.port(listenerOf(name))}/readyz`)).ok, {
           what: `${name} behind the balancer (${file})`,
-          timeout: 60_000,
+          timeout: 2 * PATIENCE_MS,
           interval: 100,
         }),
       ),

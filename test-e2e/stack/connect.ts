@@ -11,7 +11,7 @@ import { claim, currentRun } from './run.ts'
 const outcome = z.union([z.object({ endpoints }), z.object({ failure: z.string() })])
 
 /** Time limit for the start of services, databases and topics. */
-export const START_TIMEOUT = 300_000
+export const START_TIMEOUT = 600_000
 
 /** The system that all test files of this run share. The first caller starts it. */
 export async function connectSystem(): Promise<Endpoints> {
@@ -34,6 +34,8 @@ function spawnHolder(folder: string): void {
   const log = openSync(path.join(folder, 'system.log'), 'a')
   const holder = spawn(process.execPath, [path.join(import.meta.dirname, 'main.ts'), folder], {
     detached: true,
+    // No worker has this number: its ports are not those that the worker itself chooses.
+    env: { ...process.env, JEST_WORKER_ID: '0' },
     stdio: ['ignore', log, log],
   })
   closeSync(log)

@@ -3,6 +3,7 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { until } from '@restante/local/processes.ts'
 import { root } from '@restante/local/settings.ts'
+import { PATIENCE_MS } from '@restante/service/testing'
 
 /** Names the folder of this run of jest to its workers. */
 const VARIABLE = 'RESTANTE_E2E_RUN'
@@ -59,7 +60,7 @@ export async function endRun(): Promise<void> {
   const pid = Number(await readFile(run.pidFile, 'utf8').catch(() => '0'))
   if (pid === 0 || !isAlive(pid)) return
   process.kill(pid, 'SIGTERM')
-  await until(async () => !isAlive(pid), 30_000)
+  await until(async () => !isAlive(pid), 3 * PATIENCE_MS)
   await rm(run.folder, { recursive: true, force: true })
 }
 

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { ServiceName } from '@restante/contracts/vocabulary'
-import { waitFor } from '@restante/testkit'
+import { PATIENCE_MS, waitFor } from '@restante/testkit'
 import { present, type Sources } from './sources.ts'
 
 export interface ServiceProcessOptions {
@@ -100,7 +100,7 @@ export class ServiceProcess {
         if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)
         return true
       },
-      { what: `${this.name} to be ready (${this.#options.log})`, timeout: 60_000, interval: 100 },
+      { what: `${this.name} to be ready (${this.#options.log})`, timeout: 4 * PATIENCE_MS, interval: 100 },
     )
     if (this.#child?.exitCode === null) return
     const text = await readFile(this.#options.log, 'utf8')
@@ -108,7 +108,7 @@ export class ServiceProcess {
   }
 
   /** Stops the process and resolves when it has exited. */
-  async stop(signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL' = 'SIGINT', timeout = 15_000): Promise<void> {
+  async stop(signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL' = 'SIGINT', timeout = PATIENCE_MS): Promise<void> {
     clearTimeout(this.#restart)
     const child = this.#child
     this.#child = undefined

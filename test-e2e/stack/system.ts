@@ -1,9 +1,7 @@
-import { randomInt } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { isStoring, SERVICES, type ServiceName } from '@restante/contracts/vocabulary'
 import { defaultDomain, serviceEnvironment } from '@restante/local/environment.ts'
-import { listens } from '@restante/local/processes.ts'
 import { openSecrets } from '@restante/local/secrets.ts'
 import { type Listener, listenerOf, readSettings, type Settings } from '@restante/local/settings.ts'
 import { DnsZone, freePort } from '@restante/testkit'
@@ -69,7 +67,8 @@ export class System {
     const { replicas = 1, supervised = false } = options
     const settings = await chooseSettings(state)
     // A single process of a service listens on the public port; several listen elsewhere, behind the balancer.
-    const listening = replicas === 1 ? [settings] : await chooseMany(state, replicas, settings)
+    const listening =
+      replicas === 1 ? [settings] : await Promise.all(Array.from({ length: replicas }, () => chooseSettings(state)))
     await mkdir(settings.logs, { recursive: true })
     const [zone, resources] = await Promise.all([
       new DnsZone().rule(outsideNames).start(),
@@ -138,29 +137,11 @@ export class System {
   }
 }
 
-/** Ports that are free on this machine now, none of them one of `others`, which do not listen yet. */
-async function chooseSettings(state: string, others: readonly Settings[] = []): Promise<Settings> {
-  const named = new Set(others.flatMap(portsOfBlock))
-  for (let attempt = 0; attempt < 50; attempt++) {
-    // All lie below the ports that `freePort` chooses from.
-    const offset = randomInt(400, 1_550) * 10
-    const settings = readSettings({ RESTANTE_STATE: state, RESTANTE_PORT_OFFSET: String(offset) })
-    const ports = portsOfBlock(settings)
-    if (ports.some((port) => named.has(port))) continue
-    const taken = await Promise.all(ports.map((port) => listens(port)))
-    if (!taken.includes(true)) return settings
-  }
-  throw new Error('found no free block of ports')
-}
-
-function portsOfBlock(settings: Settings): number[] {
-  return LISTENERS.map((listener) => settings.port(listener))
-}
-
-async function chooseMany(state: string, count: number, front: Settings): Promise<Settings[]> {
-  const chosen: Settings[] = []
-  for (let index = 0; index < count; index++) chosen.push(await chooseSettings(state, [front, ...chosen]))
-  return chosen
+/** Ports of its own, which nothing else of this run chooses. */
+async function chooseSettings(state: string): Promise<Settings> {
+  const variables = LISTENERS.map((listener) => `RESTANTE_${listener.replaceAll('-', '_').toUpperCase()}_PORT`)
+  const ports = await Promise.all(variables.map(async (name) => [name, String(await freePort())]))
+  return readSettings({ RESTANTE_STATE: state, ...Object.fromEntries(ports) })
 }
 
 function portsOf(name: ServiceName, settings: Settings): Record<string, string> {

@@ -33,6 +33,10 @@ export const SLOW_FILES: ReadonlyMap<string, string> = new Map([
   ['test-e2e/api/conventions.e2e.test.ts', 'walks through every list, and sends requests to every operation'],
   ['test-e2e/python/sdk-python.e2e.test.ts', 'calls every operation of the Python client, each in turn'],
   ['test-e2e/guides.e2e.test.ts', 'runs every example of the guides, with the Python client too'],
+  [
+    'libs/messaging/test/consumer/rebalance.test.ts',
+    'moves partitions between consumers, and waits out the session of one that was killed',
+  ],
   ['test-e2e/mail/send.e2e.test.ts', 'sends mail to servers that defer it, and waits for the attempts that follow'],
   ['test-e2e/hostile-http/fuzz.alone.test.ts', 'makes 2,500 requests beside another file'],
   ['services/mail-ingest/test/smtp/smtp.test.ts', 'waits, once for each case, until answers about recipients are old'],

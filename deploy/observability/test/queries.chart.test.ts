@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type ObservedSystem, startObserved } from '@restante/test-e2e/observability/observed-system.ts'
-import { type Metrics, type Series, waitFor } from '@restante/testkit'
+import { type Metrics, PATIENCE_MS, type Series, waitFor } from '@restante/testkit'
 import { readDashboards, shown } from './dashboards.ts'
 import { type DeclaredMetric, readDeclared } from './declared.ts'
 import { type Matcher, type ParsedQuery, parseQuery } from './promql.ts'
@@ -60,11 +60,11 @@ describe('every query of dashboards and alerts', () => {
     await observed.converse()
     const read = await waitFor(() => allMeasured(observed), {
       what: 'gauges that are measured at intervals',
-      timeout: 45_000,
+      timeout: 2 * PATIENCE_MS,
     })
     series = read.flatMap((metrics) => metrics.series)
     names = new Set(read.flatMap((metrics) => [...metrics.names]))
-  }, 240_000)
+  }, 600_000)
   afterAll(async () => {
     await observed?.stop()
     await rm(folder, { recursive: true, force: true })

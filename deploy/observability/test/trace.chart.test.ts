@@ -18,7 +18,7 @@ describe('the trace of a mail', () => {
     observed = await startObserved(folder, receiver.environment)
     await observed.converse()
     trace = await waitFor(() => traceOfMail(receiver.spans), { what: 'the trace of a mail from SMTP to its webhook' })
-  }, 240_000)
+  }, 600_000)
   afterAll(async () => {
     await observed?.stop()
     await receiver?.stop()

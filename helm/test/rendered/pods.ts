@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { waitFor } from '@restante/testkit'
+import { PATIENCE_MS, waitFor } from '@restante/testkit'
 import { root } from '../support/rendering.ts'
 
 /** The command of the image, whose working folder is that of the service (deploy/image/Dockerfile). */
@@ -48,7 +48,7 @@ export class Pod {
     this.#child = child
     await waitFor(async () => child.exitCode !== null || (await fetch(`${address}/readyz`)).ok, {
       what: `${this.#service} to be ready (${this.log})`,
-      timeout: 60_000,
+      timeout: 2 * PATIENCE_MS,
       interval: 200,
     })
     if (child.exitCode !== null) throw new Error(`${this.#service} ended with ${child.exitCode} (${this.log})`)

@@ -1,6 +1,6 @@
 import { type OutsidePeer, openPeer } from '@restante/test-e2e/support/peers.ts'
 import { clientOf, createTenant, newUsername, type Tenant } from '@restante/test-e2e/support/tenants.ts'
-import { verifyWebhook, WebhookReceiver, waitFor } from '@restante/testkit'
+import { PATIENCE_MS, verifyWebhook, WebhookReceiver, waitFor } from '@restante/testkit'
 import { RenderedInstallation } from './installation.ts'
 
 describe('an installation as the chart renders it, on engines with TLS and authentication', () => {
@@ -23,25 +23,25 @@ describe('an installation as the chart renders it, on engines with TLS and authe
     const { secret } = await client.webhooks.create({ url: receiver.url, eventTypes: ['message.received'] })
     const human = peer.address(newUsername('human'))
     await peer.send({ to: inboxId, from: human, subject: 'Question', text: 'Are you there?' })
-    const request = await waitFor(() => receiver.requests[0], { what: 'the webhook', timeout: 60_000 })
+    const request = await waitFor(() => receiver.requests[0], { what: 'the webhook', timeout: 2 * PATIENCE_MS })
     expect(verifyWebhook(secret, request)).toMatchObject({ event_type: 'message.received' })
     const { messages } = await client.inboxes.messages.list(inboxId)
     const messageId = messages[0]?.messageId ?? ''
     await client.inboxes.messages.reply(inboxId, messageId, { text: 'Yes.' })
     const [reply] = await waitFor(() => peer.server.mailsTo(human).length > 0 && peer.server.mailsTo(human), {
       what: 'the reply',
-      timeout: 60_000,
+      timeout: 2 * PATIENCE_MS,
     })
     expect(reply?.parsed).toMatchObject({ subject: 'Re: Question', text: expect.stringContaining('Yes.') })
     await receiver.stop()
-  }, 180_000)
+  }, 600_000)
 
   it('lets an agent sign up, and its human confirm it', async () => {
     const human = peer.address(newUsername('human'))
     const { endpoints } = installation
     const signedUp = await clientOf(endpoints, '').agent.signUp({ username: newUsername('agent'), humanEmail: human })
     const mails = () => peer.server.mailsTo(human).filter(({ parsed }) => /code/i.test(parsed.subject ?? ''))
-    const [mail] = await waitFor(() => mails().length > 0 && mails(), { what: 'the code', timeout: 60_000 })
+    const [mail] = await waitFor(() => mails().length > 0 && mails(), { what: 'the code', timeout: 2 * PATIENCE_MS })
     const [otpCode] = /\b\d{6}\b/.exec(mail?.parsed.text ?? '') ?? []
     await clientOf(endpoints, signedUp.apiKey).agent.verify({ otpCode: otpCode ?? '' })
   })

@@ -2,7 +2,7 @@ import { ago, ahead, at, effect, never, Stack, signal, until } from './stack.ts'
 
 describe('a timer', () => {
   const stack = new Stack()
-  const once = { concurrency: 1, attemptMs: 5_000, retry: never }
+  const once = { concurrency: 1, attemptMs: 60_000, retry: never }
 
   beforeAll(() => stack.start())
   afterEach(() => stack.clear())
@@ -39,7 +39,7 @@ describe('a timer', () => {
     })
     await at(stack.db, timers, 'tried')
     await timers.start()
-    await until(async () => (await stack.rows()).some(({ lease }) => lease === null) && attempts.length === 1)
+    await until(async () => attempts.length === 1 && (await stack.rows()).some(({ lease }) => lease === null))
     await at(stack.db, timers, 'other', ahead(3_600_000))
     await timers.advance(stack.db, 'note', ['tried', 'unknown'])
     await until(async () => (await stack.effects()).length === 1)
@@ -72,7 +72,7 @@ describe('a timer', () => {
   })
 
   it('that is due at once starts at the commit, without waiting for a tick', async () => {
-    const timers = stack.timers({ pollMs: 60_000 })
+    const timers = stack.timers({ pollMs: 600_000 })
     timers.work('note', once, async ({ timer, run }) => void (await run((tx) => effect(tx, timer.key))))
     await timers.start()
     await until(async () => (await stack.redis.keys(`${stack.prefix}:note:*`)).length > 0)

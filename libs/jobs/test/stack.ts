@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import path from 'node:path'
 import { Database, migrate, sql, type Tx } from '@restante/service/database'
 import { createLogger } from '@restante/service/telemetry'
+import { PATIENCE_MS } from '@restante/service/testing'
 import { Redis } from 'ioredis'
 import { Timers, type TimersOptions } from '../src/index.ts'
 
@@ -105,7 +106,7 @@ export function at(db: Database, timers: TestTimers, key: string, dueAt?: Date, 
 }
 
 /** Resolves when `condition` returns something truthy; checks again every few milliseconds. */
-export async function until<T>(condition: () => Promise<T> | T, limitMs = 30_000): Promise<T> {
+export async function until<T>(condition: () => Promise<T> | T, limitMs = PATIENCE_MS): Promise<T> {
   const end = Date.now() + limitMs
   for (;;) {
     const value = await condition()

@@ -3,6 +3,7 @@ import path from 'node:path'
 import type { DomainEvent, TopicDefinition } from '@restante/contracts/events'
 import { Database, type DatabaseOptions, migrate, sql, sqlUnprepared } from '@restante/service/database'
 import { createLogger } from '@restante/service/telemetry'
+import { PATIENCE_MS } from '@restante/service/testing'
 import type { Message } from 'kafkajs'
 import { z } from 'zod'
 import { Consumer, type ConsumerOptions, ensureTopics, Kafka, Outbox, Relay } from '../src/index.ts'
@@ -193,7 +194,7 @@ export class MessagingFixture {
 }
 
 /** Waits until a probe answers anything but `false`, and returns the answer; fails after `ms`. */
-export async function until<T>(probe: () => T | false | Promise<T | false>, ms = 30_000): Promise<T> {
+export async function until<T>(probe: () => T | false | Promise<T | false>, ms = PATIENCE_MS): Promise<T> {
   const deadline = Date.now() + ms
   for (;;) {
     const value = await probe()

@@ -5,6 +5,7 @@ import { ensureTopics, Kafka } from '@restante/messaging'
 import { recordOf } from '@restante/messaging/testing'
 import { Database, migrate, sql } from '@restante/service/database'
 import { createLogger } from '@restante/service/telemetry'
+import { PATIENCE_MS } from '@restante/service/testing'
 import { Tenancy, type TenancyOptions } from '../src/index.ts'
 
 const ADMIN_URL = process.env['DATABASE_URL'] ?? 'postgres://restante@127.0.0.1:54329/postgres'
@@ -92,7 +93,7 @@ export function organizationDeleted(organization_id: string): TenancyEvent {
 }
 
 /** Checks `condition` every few milliseconds, and resolves to its first truthy result. */
-export async function until<T>(condition: () => Promise<T> | T, limitMs = 30_000): Promise<T> {
+export async function until<T>(condition: () => Promise<T> | T, limitMs = PATIENCE_MS): Promise<T> {
   const end = Date.now() + limitMs
   for (;;) {
     const value = await condition()

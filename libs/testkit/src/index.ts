@@ -1,4 +1,12 @@
-export { byLength, freePort, growthOf, MOST_GROWTH, processorMs, sampleByLength } from '@restante/service/testing'
+export {
+  byLength,
+  freePort,
+  growthOf,
+  MOST_GROWTH,
+  PATIENCE_MS,
+  processorMs,
+  sampleByLength,
+} from '@restante/service/testing'
 export { type Grant, grant } from './engines/acls.ts'
 export { type CollectedRecord, collectTopic, type TopicCollection } from './engines/collect-topic.ts'
 export { createDatabase, type TestDatabase, urlOf } from './engines/database.ts'
@@ -49,6 +57,7 @@ export {
 export { ServiceProcess } from './services/service-process.ts'
 export { startService } from './services/services.ts'
 export { lastingPeriod } from './timing/lasting-period.ts'
+export { leastOf } from './timing/least-of.ts'
 export { underLoad } from './timing/machine-load.ts'
 export { trueUntil } from './timing/true-until.ts'
 export { type WaitOptions, waitFor } from './timing/wait-for.ts'

@@ -35,8 +35,12 @@ describe('what a suite has of the engines', () => {
     expect(record).toMatchObject({ key: 'k', type: 't', value: '{}' })
     await collection.stop()
     await suite.delete()
-    const left = await suite.kafka.administrate((admin) => admin.listTopics())
-    expect(left.filter((name) => name.startsWith(suite.prefix))).toEqual([])
+    // The brokers forget topics a moment after they have confirmed their deletion.
+    const areGone = async () => {
+      const names = await suite.kafka.administrate((admin) => admin.listTopics())
+      return !names.some((name) => name.startsWith(suite.prefix))
+    }
+    await waitFor(areGone, { what: 'the topics to be gone' })
   })
 
   it('is keys in Redis that it can delete without harm to others', async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { byLength } from '@restante/testkit'
+import { byLength, PATIENCE_MS } from '@restante/testkit'
 import type { Answer } from '../../support/api.ts'
 import type { Tenant } from '../../support/tenants.ts'
 
@@ -13,7 +13,7 @@ export interface Reply {
 
 const PAUSE_MS = byLength({ short: 1_000, long: 500 })
 const RETRY_MS = 400
-const ATTEMPT_MS = 10_000
+const ATTEMPT_MS = PATIENCE_MS / 2
 
 /**
  * An agent that reads its mail and replies, one reply at a time. A request that fails because of an outage is repeated

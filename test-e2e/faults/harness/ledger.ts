@@ -1,11 +1,11 @@
-import { type MailPeer, type WebhookReceiver, waitFor } from '@restante/testkit'
+import { type MailPeer, PATIENCE_MS, type WebhookReceiver, waitFor } from '@restante/testkit'
 import type { Tenant } from '../../support/tenants.ts'
 import { Correspondent } from './correspondent.ts'
 import { deliveryIds, type EventIds, repeated, storedIn, VerifiedWebhooks } from './counts.ts'
 import type { MailSource } from './mail-source.ts'
 
 /** Limit for the work that is outstanding after a fault. A loaded machine needs a large part of it. */
-const SETTLE_MS = 90_000
+const SETTLE_MS = 3 * PATIENCE_MS
 
 export interface LedgerOptions {
   /** Prefix of the texts of its agents: ledgers that share a mail server have different ones. */

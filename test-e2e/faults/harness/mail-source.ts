@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { PATIENCE_MS } from '@restante/testkit'
 import { createTransport, type Transporter } from 'nodemailer'
 import type SMTPPool from 'nodemailer/lib/smtp-pool'
 import { atRate } from '../../support/open-loop.ts'
@@ -47,9 +48,9 @@ export class MailSource {
       localAddress: options.host,
       secure: false,
       ignoreTLS: true,
-      connectionTimeout: 5_000,
-      greetingTimeout: 5_000,
-      socketTimeout: 30_000,
+      connectionTimeout: PATIENCE_MS,
+      greetingTimeout: PATIENCE_MS,
+      socketTimeout: PATIENCE_MS,
     })
   }
 

@@ -8,7 +8,7 @@ import { ensurePrograms } from '@restante/local/engines/packages.ts'
 import { listens } from '@restante/local/processes.ts'
 import { readSettings, root, type Settings } from '@restante/local/settings.ts'
 import { migrate } from '@restante/service/database'
-import { freePort, waitFor } from '@restante/testkit'
+import { freePort, PATIENCE_MS, waitFor } from '@restante/testkit'
 import { byStoringService } from '../../stack/by-service.ts'
 import type { Resources } from '../../stack/resources.ts'
 import { present, type Sources } from '../../stack/sources.ts'
@@ -65,7 +65,7 @@ export class OwnEngines {
     // Remaining processes of a killed PostgreSQL hold its data directory for a short time.
     await waitFor(() => bring(this.#engines[name]), {
       what: `${this.#engines[name].name} to come back`,
-      timeout: 60_000,
+      timeout: 2 * PATIENCE_MS,
       interval: 200,
     })
   }

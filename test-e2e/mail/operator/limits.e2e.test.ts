@@ -1,4 +1,4 @@
-import { operate, waitFor } from '@restante/testkit'
+import { lastingPeriod, operate, waitFor } from '@restante/testkit'
 import { useSystem } from '../../support/suite.ts'
 import { createTenant, newUsername } from '../../support/tenants.ts'
 
@@ -7,6 +7,7 @@ describe('what the operator allows one organization', () => {
   const someone = (): string => system.peer.address(newUsername())
 
   it('limits its sends by the next request, those of scheduled drafts too, and nobody else’s', async () => {
+    await lastingPeriod(86_400_000)
     const { endpoints } = system
     const { id, client, api } = await createTenant(endpoints)
     const { inboxId } = await client.inboxes.create({})

@@ -1,5 +1,5 @@
 import type { StoringName } from '@restante/contracts/vocabulary'
-import { waitFor } from '@restante/testkit'
+import { PATIENCE_MS, waitFor } from '@restante/testkit'
 import type { Reply } from '../../faults/harness/correspondent.ts'
 import type { FoundLine } from '../../support/check-command.ts'
 import type { OnItsWay, Rehearsal, Repaired } from './rehearsal.ts'
@@ -134,7 +134,7 @@ function marksOf({ accepted, replies }: Scene): Marks {
 
 async function untilDelivered(scene: Scene, { messageId }: Waiting, inboxId = scene.inboxes[0] ?? ''): Promise<void> {
   const isDelivered = async () => (await scene.labelsOf(inboxId, messageId))?.includes('delivered')
-  await waitFor(isDelivered, { what: `${messageId} to be delivered`, timeout: 60_000, interval: 200 })
+  await waitFor(isDelivered, { what: `${messageId} to be delivered`, timeout: 2 * PATIENCE_MS, interval: 200 })
 }
 
 /** Waits for what came after the restore, and for what was due then. */
@@ -142,7 +142,7 @@ async function settle({ scene, mails, replies, open }: Course): Promise<void> {
   const events = () => scene.webhooks.events('message.received')
   await waitFor(() => mails.after.every((id) => events().has(id)), {
     what: 'the mails since the restore at the webhook',
-    timeout: 90_000,
+    timeout: 2 * PATIENCE_MS,
     interval: 200,
   })
   for (const { inboxId, messageId } of replies.after) await untilDelivered(scene, { messageId, to: '' }, inboxId)
@@ -150,7 +150,7 @@ async function settle({ scene, mails, replies, open }: Course): Promise<void> {
   const told = () => scene.webhooks.events('message.delivered')
   await waitFor(() => replies.after.every(({ messageId }) => told().has(messageId)), {
     what: 'the deliveries since the restore at the webhook',
-    timeout: 60_000,
+    timeout: 2 * PATIENCE_MS,
     interval: 200,
   })
 }

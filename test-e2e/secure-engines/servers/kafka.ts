@@ -5,7 +5,7 @@ import { endProcess } from '@restante/local/processes.ts'
 import { Kafka } from '@restante/messaging'
 import type { EngineTrust } from '@restante/service/engines'
 import { createLogger } from '@restante/service/telemetry'
-import { freePort, waitFor } from '@restante/testkit'
+import { freePort, PATIENCE_MS, waitFor } from '@restante/testkit'
 import { type CertificateFiles, HOST } from './certificates.ts'
 import { AUDIENCE, type TokenEndpoint } from './token-endpoint.ts'
 
@@ -73,7 +73,7 @@ export class SecureKafka {
     )
     await waitFor(() => admin.administrate(async (client) => (await client.describeCluster()).brokers.length === 1), {
       what: `Kafka with SASL (${home})`,
-      timeout: 60_000,
+      timeout: 2 * PATIENCE_MS,
       interval: 200,
     })
     return broker

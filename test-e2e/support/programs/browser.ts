@@ -1,3 +1,4 @@
+import { PATIENCE_MS } from '@restante/testkit'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { output } from './programs.ts'
 
@@ -8,7 +9,7 @@ export async function openBrowser(
   const executablePath = (await output('sh', ['-c', 'command -v chromium'])).trim()
   // As root, which tests in containers are, its own sandbox does not start.
   const args = [...(process.getuid?.() === 0 ? ['--no-sandbox'] : []), ...more]
-  const browser = await chromium.launch({ executablePath, args })
+  const browser = await chromium.launch({ executablePath, args, timeout: 2 * PATIENCE_MS })
   return { browser, stop: () => browser.close() }
 }
 
@@ -24,6 +25,7 @@ export interface WatchedPage {
 /** Opens an empty page of its own profile. */
 export async function newPage(browser: Browser, options: BrowserContextOptions): Promise<WatchedPage> {
   const page = await (await browser.newContext(options)).newPage()
+  page.setDefaultTimeout(PATIENCE_MS)
   const [complaints, requested]: [string[], string[]] = [[], []]
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())

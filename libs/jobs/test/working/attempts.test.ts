@@ -18,7 +18,7 @@ describe('an attempt', () => {
       failures.push([attempt, error])
       return ahead(30)
     }
-    timers.work('note', { concurrency: 1, attemptMs: 5_000, retry }, async ({ timer, run }) => {
+    timers.work('note', { concurrency: 1, attemptMs: 60_000, retry }, async ({ timer, run }) => {
       attempts.push(timer.attempt)
       if (timer.attempt < 3) throw new Error(`failure ${timer.attempt}`)
       await run((tx) => effect(tx, timer.key))
@@ -39,7 +39,7 @@ describe('an attempt', () => {
       redis: { url: 'redis://127.0.0.1:9', prefix: stack.prefix },
       log: createLogger({ service: 'jobs-test', level: 'silent' }),
     })
-    timers.work('counted', { concurrency: 1, attemptMs: 5_000, retry: never }, async () => {})
+    timers.work('counted', { concurrency: 1, attemptMs: 60_000, retry: never }, async () => {})
     const { values = [] } = (await register.getSingleMetric('restante_timers_attempts_total')?.get()) ?? {}
     const counted = values.filter(({ labels }) => labels['kind'] === 'counted')
     expect(counted.map(({ labels, value }) => [labels['outcome'], value])).toContainEqual(['given_up', 0])
@@ -47,7 +47,7 @@ describe('an attempt', () => {
 
   it('leaves nothing when its effect fails half-way', async () => {
     const timers = stack.timers()
-    timers.work('note', { concurrency: 1, attemptMs: 5_000, retry: () => ahead(20) }, async ({ timer, run }) => {
+    timers.work('note', { concurrency: 1, attemptMs: 60_000, retry: () => ahead(20) }, async ({ timer, run }) => {
       await run(async (tx) => {
         await effect(tx, timer.key, `attempt ${timer.attempt}`)
         if (timer.attempt === 1) throw new Error('half way')
@@ -64,7 +64,7 @@ describe('an attempt', () => {
     const retry = (attempt: number) => (attempt < 2 ? ago(0) : null)
     const work = {
       concurrency: 1,
-      attemptMs: 5_000,
+      attemptMs: 60_000,
       retry,
       givenUp: async (tx: Parameters<typeof effect>[0], timer: { key: string; attempt: number }, error: unknown) => {
         await effect(tx, timer.key, `given up after ${timer.attempt}: ${error instanceof Error ? error.message : ''}`)
@@ -82,7 +82,7 @@ describe('an attempt', () => {
 
   it('may postpone its timer together with its effect, and keeps counting attempts', async () => {
     const timers = stack.timers()
-    timers.work('note', { concurrency: 1, attemptMs: 5_000, retry: never }, async ({ timer, run, postpone }) => {
+    timers.work('note', { concurrency: 1, attemptMs: 60_000, retry: never }, async ({ timer, run, postpone }) => {
       await run(async (tx) => {
         await effect(tx, timer.key, `${timer.attempt} ${timer.payload.text}`)
         if (timer.attempt < 3) await postpone(tx, ahead(20), { text: `${timer.payload.text}!` })
@@ -96,7 +96,7 @@ describe('an attempt', () => {
 
   it('may reschedule its own timer, starting at the first attempt', async () => {
     const timers = stack.timers()
-    timers.work('note', { concurrency: 1, attemptMs: 5_000, retry: never }, async ({ timer, run }) => {
+    timers.work('note', { concurrency: 1, attemptMs: 60_000, retry: never }, async ({ timer, run }) => {
       await run(async (tx) => {
         await effect(tx, timer.key, `${timer.attempt} ${timer.payload.text}`)
         if (timer.payload.text === 'first')
@@ -111,7 +111,7 @@ describe('an attempt', () => {
 
   it('without an effect completes its timer when the handler returns', async () => {
     const timers = stack.timers()
-    timers.work('note', { concurrency: 1, attemptMs: 5_000, retry: never }, async () => {})
+    timers.work('note', { concurrency: 1, attemptMs: 60_000, retry: never }, async () => {})
     await timers.start()
     await at(stack.db, timers, 'k')
     await until(async () => (await stack.rows()).length === 0)
@@ -141,7 +141,7 @@ describe('an attempt', () => {
   })
 
   it('may commit its effect when its lease ran out but the timer was not leased again', async () => {
-    const timers = stack.timers({ pollMs: 60_000 })
+    const timers = stack.timers({ pollMs: 600_000 })
     timers.work('note', { concurrency: 1, attemptMs: 50, retry: never }, async ({ timer, run, signal: limit }) => {
       await until(() => limit.aborted)
       await run((tx) => effect(tx, timer.key, `attempt ${timer.attempt}`))
@@ -155,7 +155,7 @@ describe('an attempt', () => {
 
   it('may take longer than its lease, which is renewed as long as the attempt has time, and no longer', async () => {
     const timers = stack.timers()
-    const work = { concurrency: 2, leaseMs: 150, attemptMs: 1_000, retry: never }
+    const work = { concurrency: 2, leaseMs: 1_500, attemptMs: 4_000, retry: never }
     const begun: number[] = []
     const stuck = signal()
     timers.work('note', work, async ({ timer, run, signal: limit }) => {
@@ -217,7 +217,7 @@ describe('an attempt', () => {
     const timers = stack.timers()
     const begun = signal()
     const stopping = signal()
-    timers.work('note', { concurrency: 1, attemptMs: 5_000, retry: never }, async ({ timer, run }) => {
+    timers.work('note', { concurrency: 1, attemptMs: 60_000, retry: never }, async ({ timer, run }) => {
       begun.happen()
       await stopping.happened
       await run((tx) => effect(tx, timer.key))

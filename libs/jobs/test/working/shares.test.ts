@@ -1,8 +1,8 @@
-import { ago, effect, never, Stack, until } from '../stack.ts'
+import { ago, effect, never, Stack, signal, until } from '../stack.ts'
 
 describe('shares', () => {
   const stack = new Stack()
-  const once = { concurrency: 1, attemptMs: 5_000, retry: never }
+  const once = { concurrency: 1, attemptMs: 60_000, retry: never }
 
   beforeAll(() => stack.start())
   afterEach(() => stack.clear())
@@ -60,16 +60,21 @@ describe('shares', () => {
 
   it('do not delay each other while the long queue is already being worked on', async () => {
     const timers = stack.timers()
-    timers.work(
-      'note',
-      { ...once, shares: 4 },
-      async ({ timer, run }) => void (await run((tx) => effect(tx, timer.key))),
-    )
+    const [underWay, calm] = [signal(), signal()]
+    let attempts = 0
+    timers.work('note', { ...once, shares: 4 }, async ({ timer, run }) => {
+      if (++attempts === 20) {
+        underWay.happen()
+        await calm.happened
+      }
+      await run((tx) => effect(tx, timer.key))
+    })
     await schedule(timers, 'busy', 1, 500, 60_000)
     await timers.start()
-    await until(async () => (await stack.effects()).length > 20)
+    await underWay.happened
     const before = (await stack.effects()).length
     await schedule(timers, 'calm', 2, 1, 0)
+    calm.happen()
     const isThere = async () => (await stack.effects()).some(({ key }) => key === 'calm-0')
     await until(isThere)
     const index = (await stack.effects()).findIndex(({ key }) => key === 'calm-0')

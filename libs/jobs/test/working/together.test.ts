@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { sql } from '@restante/service/database'
 import { SharedEffect } from '../../src/index.ts'
 import { Deferrals } from '../../src/working/deferrals.ts'
-import { ahead, at, effect, never, Stack, type TestTimers, until } from '../stack.ts'
+import { ahead, at, effect, never, Stack, signal, type TestTimers, until } from '../stack.ts'
 
 const ATTEMPTS = 30
 
@@ -25,16 +25,22 @@ describe('attempts that end together', () => {
     return keys
   }
 
-  const work = { concurrency: ATTEMPTS, attemptMs: 5_000, retry: () => ahead(20) }
+  const work = { concurrency: ATTEMPTS, attemptMs: 60_000, retry: () => ahead(20) }
 
   it('share the transactions of an effect, which happens once for each', async () => {
     const timers = stack.timers()
     const batches: number[] = []
+    const allBegun = signal()
+    let begun = 0
     const shared = new SharedEffect<string>(stack.db, async (tx, keys) => {
       batches.push(keys.length)
       for (const key of keys) await effect(tx, key)
     })
-    timers.work('note', work, ({ timer, share }) => share(shared, timer.key))
+    timers.work('note', work, async ({ timer, share }) => {
+      if (++begun === ATTEMPTS) allBegun.happen()
+      await allBegun.happened
+      await share(shared, timer.key)
+    })
     const keys = await schedule(timers)
     await timers.start()
     await until(async () => (await stack.rows()).length === 0)

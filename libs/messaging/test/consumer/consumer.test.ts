@@ -235,6 +235,7 @@ describe('a consumer', () => {
       },
     })
     await fixture.post(...Array.from({ length: 60 }, (_, i) => posted('one-box', i)))
+    await until(async () => (await fixture.count('letters')) === 60)
     await fixture.started(batch)
     await until(async () => (await fixture.effects()).length === 59)
     await until(async () => (await fixture.count('webhooks-dispatcher.letters.dlq')) === 1)
@@ -255,7 +256,8 @@ describe('a consumer', () => {
       const effectMany: BatchHandler['effectMany'] = async (tx, events) => {
         const posted = events.map((event) => decodeEvent(letters, event)).filter(({ type }) => type === 'letter.posted')
         sizes.push(posted.length)
-        await tx.query(sqlUnprepared(timeouts))
+        // One that does not take long by itself has all the time that it needs.
+        if (posted.length > 1 || posted[0]?.payload.number === 13) await tx.query(sqlUnprepared(timeouts))
         await tx.query(
           before,
           posted.map(({ payload }) => payload.number),
@@ -265,6 +267,7 @@ describe('a consumer', () => {
       const { kafka, db } = fixture
       const batch = { effectMany }
       await fixture.post(...everyNumber.map((number) => posted('one-box', number)))
+      await until(async () => (await fixture.count('letters')) === EVENTS)
       await fixture.started(
         new Consumer({ kafka, db, service: 'webhooks-dispatcher', topic: letters, attempts: 2, batch }),
       )

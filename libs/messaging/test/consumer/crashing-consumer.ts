@@ -16,7 +16,7 @@ const consumer = new Consumer({
   db: openDatabase(databaseUrl),
   service: 'mail-ingest',
   topic: letters,
-  sessionTimeoutMs: 6_000,
+  sessionTimeoutMs: 12_000,
   heartbeatMs: 200,
   handlers: {
     'letter.posted': {

@@ -34,6 +34,7 @@ const SWEEP = sql<{ name: string }, [at: Date]>('delete from boxes where reconci
 const LIVE = sql<{ name: string; version: number; colour: string }>(
   'select name, version, colour from boxes where deleted_at is null order by name',
 )
+const ASKED = sql(`select event_id from consumed where event_id = 'reconciled'`)
 const FORGET = sql(`delete from consumed where event_id = 'reconciled'`)
 
 const store: ProjectionStore<Box> = {
@@ -141,6 +142,7 @@ describe('a projection', () => {
     owner = [{ name: 'a', version: 1, colour: 'red' }]
     const first = await fixture.started(projection())
     await until(async () => (await fixture.db.query(LIVE)).length === 1)
+    await until(async () => (await fixture.db.query(ASKED)).length === 1)
     await first.stop()
     owner = [{ name: 'b', version: 1, colour: 'red' }]
     const second = await fixture.started(projection())

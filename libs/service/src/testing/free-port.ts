@@ -4,10 +4,10 @@ import { createServer } from 'node:net'
 
 /**
  * The range lies below the ports that Linux gives to outgoing connections (32768 and up): one of those could take a
- * chosen port before its server listens. It lies above the ports that whole systems of `test-e2e` choose.
+ * chosen port before its server listens.
  */
 const FIRST = 20_000
-/** Ports that one jest worker chooses from, and no other worker. */
+/** Ports that one jest worker chooses from, and no other worker. The system that files share has the first share. */
 const SHARE = 1_000
 const SHARES = 12
 

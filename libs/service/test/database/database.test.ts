@@ -5,6 +5,7 @@ import path from 'node:path'
 import pg from 'pg'
 import { migrate, sql, uniqueViolation } from '../../src/database/index.ts'
 import { OrmDatabase } from '../../src/database/orm-database.ts'
+import { PATIENCE_MS } from '../../src/testing.ts'
 import { PrismaClient } from '../fixtures/generated/client.ts'
 
 const ADMIN_URL = process.env['DATABASE_URL'] ?? 'postgres://restante@127.0.0.1:54329/postgres'
@@ -192,11 +193,12 @@ describe('Database', () => {
 })
 
 async function retry(attempt: () => Promise<void>): Promise<void> {
-  for (let left = 50; ; left--) {
+  const deadline = performance.now() + PATIENCE_MS
+  for (;;) {
     try {
       return await attempt()
     } catch (error) {
-      if (left === 0) throw error
+      if (performance.now() > deadline) throw error
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
   }

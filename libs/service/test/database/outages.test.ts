@@ -10,7 +10,7 @@ import {
 import { OrmDatabase } from '../../src/database/orm-database.ts'
 import { isInfrastructureError, UpstreamError } from '../../src/errors/index.ts'
 import { createLogger } from '../../src/telemetry/index.ts'
-import { Wire } from '../../src/testing.ts'
+import { PATIENCE_MS, Wire } from '../../src/testing.ts'
 import { PrismaClient } from '../fixtures/generated/client.ts'
 
 const ADMIN_URL = process.env['DATABASE_URL'] ?? 'postgres://restante@127.0.0.1:54329/postgres'
@@ -38,7 +38,7 @@ const settled = (work: Promise<unknown>): Promise<unknown> =>
   )
 
 /** Checks again until the condition holds. */
-async function until(condition: () => Promise<boolean> | boolean, limitMs = 20_000): Promise<void> {
+async function until(condition: () => Promise<boolean> | boolean, limitMs = PATIENCE_MS): Promise<void> {
   const end = Date.now() + limitMs
   while (!(await condition())) {
     if (Date.now() > end) throw new Error('the condition was not met in time')
@@ -51,6 +51,8 @@ const works = (work: () => Promise<unknown>) => () =>
     () => true,
     () => false,
   )
+
+const PATIENT = { connectMs: PATIENCE_MS, lockMs: PATIENCE_MS, statementMs: PATIENCE_MS, answerMs: PATIENCE_MS }
 
 describe('a PostgreSQL outage', () => {
   let wire: Wire
@@ -103,9 +105,11 @@ describe('a PostgreSQL outage', () => {
   })
 
   it('is classed as an infrastructure failure when it ends a statement, prepared or Prisma', async () => {
+    // Nothing else may end the statements first.
+    const patient = open(wire.through(url), PATIENT)
     const running = [
-      settled(db.query(sleep)),
-      settled(db.transaction(async (tx) => (await tx.orm()).$queryRawUnsafe('select pg_sleep(30)'))),
+      settled(patient.query(sleep)),
+      settled(patient.transaction(async (tx) => (await tx.orm()).$queryRawUnsafe('select pg_sleep(30)'))),
     ]
     const busy = sql<{ count: number }>(
       `select count(*)::int as count from pg_stat_activity where datname = '${name}' and query like 'select pg_sleep%'`,
@@ -113,7 +117,8 @@ describe('a PostgreSQL outage', () => {
     await until(async () => (await near.query(busy))[0]?.count === 2)
     await near.query(terminateOthers)
     for (const failure of await Promise.all(running)) expect(isInfrastructureError(failure)).toBe(true)
-    await until(works(() => db.query(one)))
+    await until(works(() => patient.query(one)))
+    await patient.stop()
   })
 
   it('fails within seconds when the database hangs, and the database is used again afterwards', async () => {
@@ -133,13 +138,15 @@ describe('a PostgreSQL outage', () => {
   })
 
   it('cancels a slow statement on the server, and keeps its connection', async () => {
+    const patient = open(wire.through(url), { ...PATIENT, statementMs: 500 })
     const failures = await Promise.all([
-      settled(db.query(sleep)),
-      settled(db.orm.$queryRawUnsafe('select pg_sleep(30)')),
+      settled(patient.query(sleep)),
+      settled(patient.orm.$queryRawUnsafe('select pg_sleep(30)')),
     ])
     for (const failure of failures) expect(isInfrastructureError(failure)).toBe(true)
     expect(String(failures[0])).toContain('statement timeout')
-    await db.query(one)
+    await patient.query(one)
+    await patient.stop()
   })
 
   it('bounds the wait for a locked row, prepared or Prisma', async () => {

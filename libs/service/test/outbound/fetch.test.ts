@@ -10,7 +10,7 @@ import {
 } from '../../src/outbound/index.ts'
 import { NameServer } from './dns.ts'
 
-const LIMITS = { timeoutMs: 5_000, maxBytes: 1_000 }
+const LIMITS = { timeoutMs: 60_000, maxBytes: 1_000 }
 
 describe('GuardedFetch', () => {
   const names = new NameServer()
@@ -161,7 +161,7 @@ describe('GuardedFetch', () => {
       const nobody = new GuardedFetch({ version: '1', allow: { http: true }, dnsServers: ['127.0.0.1:9'] })
       for (const client of [guardedOnly, nobody]) {
         const failure = await client
-          .fetch(at('silent.test'), { ...LIMITS, timeoutMs: 15_000 })
+          .fetch(at('silent.test'), { ...LIMITS, timeoutMs: 60_000 })
           .catch((error: unknown) => error)
         expect(failure).toBeInstanceOf(OutboundUnavailableError)
       }

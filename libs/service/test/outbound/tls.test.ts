@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { GuardedFetch, OutboundNetworkError } from '../../src/outbound/index.ts'
 
-const LIMITS = { timeoutMs: 5_000, maxBytes: 1_000 }
+const LIMITS = { timeoutMs: 60_000, maxBytes: 1_000 }
 
 describe('TLS to a URL of a user', () => {
   const directory = mkdtempSync(path.join(tmpdir(), 'restante-tls-'))

@@ -1,4 +1,5 @@
 import type { Kafka } from '@restante/messaging'
+import { PATIENCE_MS } from '@restante/service/testing'
 import { type WaitOptions, waitFor } from '../timing/wait-for.ts'
 import { randomName } from './random.ts'
 
@@ -24,13 +25,18 @@ export interface TopicCollection {
 /** Reads a topic of the suite from its beginning until it is stopped. */
 export async function collectTopic(kafka: Kafka, topic: string): Promise<TopicCollection> {
   const groupId = kafka.physical(`collect-${randomName()}`)
-  const consumer = kafka.consumer({ groupId, maxWaitTimeInMs: 50, sessionTimeout: 10_000 })
+  const consumer = kafka.consumer({ groupId, maxWaitTimeInMs: 50, sessionTimeout: PATIENCE_MS })
   const records: CollectedRecord[] = []
+  // A consumer that has lost its partitions to a pause reads them from the beginning again.
+  const collected = new Set<string>()
   await consumer.connect()
   await consumer.subscribe({ topic: kafka.physical(topic), fromBeginning: true })
   await consumer.run({
     autoCommit: false,
-    eachMessage: async ({ message }) => {
+    eachMessage: async ({ partition, message }) => {
+      const place = `${partition}:${message.offset}`
+      if (collected.has(place)) return
+      collected.add(place)
       const headers = Object.fromEntries(
         Object.entries(message.headers ?? {}).map(([name, value]) => [name, value?.toString() ?? '']),
       )

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { PATIENCE_MS } from '@restante/service/testing'
 import { generate } from 'selfsigned'
 import type { DnsZone, ZoneRecord } from './dns/dns-zone.ts'
 
@@ -50,7 +51,7 @@ export class DomainConnectProvider {
   /** What an owner answers to the question whether the change is wanted. */
   consent: 'given' | 'cancelled' = 'given'
   readonly #zones = new Map<string, Map<string, ZoneRecord[]>>()
-  readonly #resolver = new Resolver({ timeout: 1_000, tries: 2 })
+  readonly #resolver = new Resolver({ timeout: PATIENCE_MS, tries: 1 })
   #dns: DnsZone | undefined
   #server: Server | undefined
   #certificate = ''

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { serviceCommand } from '@restante/service/process'
-import { freePort } from '@restante/service/testing'
+import { freePort, PATIENCE_MS } from '@restante/service/testing'
 import { waitFor } from '../timing/wait-for.ts'
 
 /** Another replica of a service, in a process of its own that a test may kill. */
@@ -23,7 +23,7 @@ export class ServiceProcess {
     const child = spawn(program, args, { env: own, stdio: 'inherit' })
     await waitFor(async () => child.exitCode !== null || (await fetch(`${url}/readyz`)).ok, {
       what: 'the replica to be ready',
-      timeout: 60_000,
+      timeout: 2 * PATIENCE_MS,
       interval: 50,
     })
     if (child.exitCode !== null) throw new Error(`the replica ended with exit code ${child.exitCode}`)

@@ -1,5 +1,7 @@
 import { availableParallelism, loadavg } from 'node:os'
 
+export { onThisMachine } from '@restante/service/testing'
+
 /** Runnable processes per core while nothing but the tests run. */
 const OWN_LOAD = 3
 

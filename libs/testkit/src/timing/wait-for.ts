@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { PATIENCE_MS } from '@restante/service/testing'
 import { underLoad } from './machine-load.ts'
 
 export interface WaitOptions {
   /** Part of the error message: `Timed out after 30 s waiting for <what>`. */
   readonly what: string
-  /** In milliseconds; default 30,000. Longer on a machine with other load (`underLoad`). */
+  /** In milliseconds; default `PATIENCE_MS`. Longer on a machine with other load (`underLoad`). */
   readonly timeout?: number
   /** Polling interval in milliseconds; default 20. */
   readonly interval?: number
@@ -19,7 +20,7 @@ export async function waitFor<T>(
   options: WaitOptions,
 ): Promise<T> {
   const { what, interval = 20 } = options
-  const timeout = underLoad(options.timeout ?? 30_000)
+  const timeout = underLoad(options.timeout ?? PATIENCE_MS)
   const deadline = performance.now() + timeout
   for (;;) {
     let cause: unknown

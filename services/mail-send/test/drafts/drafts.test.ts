@@ -380,7 +380,7 @@ describe('an attachment of a draft', () => {
     expect([file.status, file.body.text]).toEqual([200, '<b>'])
     expect(file.headers.get('content-disposition')).toContain("filename*=UTF-8''p%C3%A4.html")
     expect(file.headers.get('x-content-type-options')).toBe('nosniff')
-    expect((await download(`${token.slice(0, -2)}AA`)).status).toBe(403)
+    expect((await download(`${token.slice(0, -8)}AAAAAAAA`)).status).toBe(403)
     await update(caller, draft.draft_id, { remove_attachments: [attachment_id] })
     expect((await download(token)).status).toBe(404)
   })

@@ -10,8 +10,10 @@ const AGAIN_MS = 50
 const EARLIER = `from pg_stat_activity as session
  where datname = current_database() and usename = current_user and application_name = any($1)
    and backend_start < (select max(finished_at) from _prisma_migrations)`
+/** How long a session that is told to end may take for it, in milliseconds: until then a service could still use it. */
+const END_MS = 5_000
 /** Those that hold an advisory lock, or listen, prepare no statements. */
-const END_IDLE = `select pg_terminate_backend(pid) ${EARLIER} and state = 'idle' and query !~* '^listen'
+const END_IDLE = `select pg_terminate_backend(pid, ${END_MS}) ${EARLIER} and state = 'idle' and query !~* '^listen'
    and not exists (select from pg_locks where pg_locks.pid = session.pid and locktype = 'advisory')`
 const COUNT_BUSY = `select count(*)::int as count ${EARLIER} and state <> 'idle'`
 
