@@ -148,7 +148,7 @@ export function describeRestart(systemOf: () => System): void {
     const waiting = wait(cursor, 60)
     // A call that began later is answered, so the one before it has most likely arrived; if not, a service that shuts down
     // accepts requests for two seconds more.
-    await wait(cursor, 0)
+    await wait(undefined, 0)
     await system.process('mcp').stop('SIGTERM')
     expect(system.process('mcp').deaths).toEqual([])
     expect(await waiting).toEqual({ structured: { messages: [], cursor }, isError: false })

@@ -1,5 +1,8 @@
-/** Minimum and maximum delay, in milliseconds, before a delivery that found no free slot is retried. */
+import { Crowd } from './crowd.ts'
+
+/** Minimum delay, in milliseconds, before a delivery that found no free slot is retried. */
 const SHORTEST_WAIT_MS = 100
+/** Deliveries that would wait longer, in milliseconds, have no time of their own: they are a crowd. */
 const LONGEST_WAIT_MS = 30_000
 /**
  * Retries per request that the receiver is expected to answer: what was measured under load is too slow afterwards, and
@@ -40,6 +43,7 @@ interface Receiver {
   durationMs: number
   /** The latest retry time that was assigned. */
   retryAtMs: number
+  readonly crowd: Crowd
 }
 
 /**
@@ -66,6 +70,7 @@ export class InFlight {
         called: new Map(),
         durationMs: UNKNOWN_DURATION_MS,
         retryAtMs: 0,
+        crowd: new Crowd(),
       })
       return true
     }
@@ -152,12 +157,9 @@ export class InFlight {
   }
 
   #retryTime(receiver: Receiver, now: number): number {
-    const retryAtMs = Math.max(
-      receiver.retryAtMs + receiver.durationMs / (RETRIES_PER_SLOT * this.#maxPerKey),
-      now + SHORTEST_WAIT_MS,
-    )
+    const apartMs = receiver.durationMs / (RETRIES_PER_SLOT * this.#maxPerKey)
+    const retryAtMs = Math.max(receiver.retryAtMs + apartMs, now + SHORTEST_WAIT_MS)
     receiver.retryAtMs = Math.min(retryAtMs, now + LONGEST_WAIT_MS)
-    // Deliveries beyond the longest wait are spread, so that they are not all retried at once.
-    return retryAtMs > receiver.retryAtMs ? now + LONGEST_WAIT_MS * (0.5 + Math.random() / 2) : retryAtMs
+    return retryAtMs > receiver.retryAtMs ? now + receiver.crowd.waitMs(now, 1_000 / apartMs) : retryAtMs
   }
 }

@@ -61,7 +61,28 @@ describe('InFlight', () => {
     expect(waits(inFlight, 4)).toEqual([100, 125, 150, 175])
   })
 
-  it('assigns no wait longer than half a minute, and spreads the retries', () => {
+  it('has a great crowd come back at a hundred a second, and a small one sooner again', () => {
+    const inFlight = full()
+    inFlight.leave('slow', 15_000)
+    inFlight.enter('slow')
+    const perSecond = new Map<number, number>()
+    const seconds = waits(inFlight, 40_000).map((wait) => Math.floor(wait / 1_000))
+    for (const second of seconds.slice(20_000)) perSecond.set(second, (perSecond.get(second) ?? 0) + 1)
+    expect(Math.max(...perSecond.values())).toBeLessThan(300)
+    expect(Math.max(...seconds)).toBeLessThanOrEqual(400)
+    const postponedAt = (at: number) => inFlight.postpone('slow', 'late', at).getTime() - at
+    expect(postponedAt(now + 400_000)).toBeGreaterThan(100_000)
+    expect(postponedAt(now + 3_600_000)).toBeLessThanOrEqual(30_000)
+  })
+
+  it('has a crowd come back as fast as a fast receiver takes it', () => {
+    const inFlight = full()
+    inFlight.leave('slow', 20)
+    inFlight.enter('slow')
+    expect(Math.max(...waits(inFlight, 60_000))).toBeLessThanOrEqual(60_000)
+  })
+
+  it('assigns a small crowd no wait longer than half a minute, and spreads the retries', () => {
     const inFlight = full()
     inFlight.leave('slow', 15_000)
     inFlight.enter('slow')
