@@ -3,6 +3,7 @@ import type {
   MetricEvents,
   MetricEventsQuery,
   MetricRatesQuery,
+  MetricUsage,
   MetricUsageQuery,
 } from '@restante/contracts/operations'
 import { COUNTED_EVENT_TYPES, LIMITS, RATE_TYPES, USAGE_TYPES, type UsageType } from '@restante/contracts/vocabulary'
@@ -15,7 +16,7 @@ import { firstOf, rangeOf, requireFewPeriods, requireKept } from './range.ts'
 import { ratesAt } from './rates.ts'
 import { timestamps } from './timestamp.ts'
 import { usageAt } from './usage.ts'
-import { writeEvents } from './written-events.ts'
+import { writeEvents, writeUsage } from './written-series.ts'
 
 type Reading = Pick<
   Handlers<'metrics'>,
@@ -53,7 +54,7 @@ async function eventsOf(db: Queryable, caller: Caller, query: MetricEventsQuery)
   return new WrittenJson(writeEvents(types, await found, grid))
 }
 
-async function usageOf(db: Queryable, caller: Caller, query: MetricUsageQuery) {
+async function usageOf(db: Queryable, caller: Caller, query: MetricUsageQuery): Promise<WrittenJson<MetricUsage>> {
   const scope = scopeOf(caller)
   const range = rangeOf(query, new Date())
   const { usage_types: asked, period: seconds = PERIOD.default, limit = LIMIT.default, descending = false } = query
@@ -61,11 +62,9 @@ async function usageOf(db: Queryable, caller: Caller, query: MetricUsageQuery) {
   requireFewPeriods(range.to - range.from, period)
   const measurable: readonly UsageType[] = USAGE_TYPES[scope.tier]
   const types = asked === undefined ? measurable : asked.filter((type) => measurable.includes(type))
-  const timestamp = timestamps()
   const found = await usageAt(db, { scope, types, range, period })
-  return byType(types, (type) =>
-    firstOf(found.get(type) ?? [], limit, descending).map(({ at, value }) => ({ timestamp: timestamp(at), value })),
-  )
+  const shown = new Map(types.map((type) => [type, firstOf(found.get(type) ?? [], limit, descending)]))
+  return new WrittenJson(writeUsage(types, shown))
 }
 
 async function ratesOf(db: Queryable, caller: Caller, query: MetricRatesQuery) {

@@ -1,16 +1,18 @@
-import type { CountedEventType } from '@restante/contracts/vocabulary'
+import type { CountedEventType, UsageType } from '@restante/contracts/vocabulary'
 import type { Grid } from '../series/grid.ts'
 import { DAY_MS, dayOf } from '../series/series.ts'
 import type { PeriodSum } from '../series/sums.ts'
+import type { Measured } from './usage.ts'
 
-const [COMMA, ZERO, OPEN, CLOSE, END] = [0x2c, 0x30, 0x5b, 0x5d, 0x7d]
+const [COMMA, MINUS, ZERO, END] = [0x2c, 0x2d, 0x30, 0x7d]
 
-/** An entry up to its count, and where its time and the parts of that are. */
-const ENTRY = Buffer.from('{"timestamp":"0000-00-00T00:00:00.000Z","count":')
-const DATE = ENTRY.indexOf('0000-00-00')
+/** Where the time of an entry and the parts of that are. */
+const DATE = '{"timestamp":"'.length
 const [HOUR, MINUTE, SECOND, MILLISECOND] = [DATE + 11, DATE + 14, DATE + 17, DATE + 20]
 /** The longest name of a type, with what is around it. */
 const NAME_BYTES = 64
+/** A sign, the digits of the largest safe integer, and what follows them. */
+const NUMBER_BYTES = 19
 
 /**
  * Writes an answer about events as JSON: every type with its entries, in the order in which they were found. An answer has ten
@@ -21,34 +23,50 @@ export function writeEvents(
   found: ReadonlyMap<CountedEventType, readonly PeriodSum[]>,
   { from, period }: Pick<Grid, 'from' | 'period'>,
 ): Buffer {
-  const lists = types.map((type) => ({ type, sums: found.get(type) ?? [] }))
-  const writer = new Writer(lists.reduce((bytes, { sums }) => bytes + NAME_BYTES + mostBytes(sums), NAME_BYTES))
+  const at = (index: number) => from + index * period
+  return writeSeries('count', types, found, ({ index, sum }, write) => write(at(index), sum))
+}
+
+/** The same about running totals. */
+export function writeUsage(types: readonly UsageType[], found: ReadonlyMap<UsageType, readonly Measured[]>): Buffer {
+  return writeSeries('value', types, found, ({ at, value }, write) => write(at, value))
+}
+
+function writeSeries<Type extends string, Entry>(
+  member: string,
+  types: readonly Type[],
+  found: ReadonlyMap<Type, readonly Entry[]>,
+  writeEntry: (entry: Entry, write: (at: number, number: number) => void) => void,
+): Buffer {
+  const lists = types.map((type) => ({ type, entries: found.get(type) ?? [] }))
+  const count = lists.reduce((sum, { entries }) => sum + entries.length, 0)
+  const writer = new Writer(member, { lists: lists.length, entries: count })
   let before = '{'
-  for (const { type, sums } of lists) {
-    writer.text(`${before}"${type}":`)
-    writer.list(sums, from, period)
+  for (const { type, entries } of lists) {
+    writer.text(`${before}"${type}":[`)
+    writer.begin()
+    for (const entry of entries) writeEntry(entry, writer.entry)
+    writer.text(']')
     before = ','
   }
   writer.text(before === '{' ? '{}' : '}')
   return writer.bytes
 }
 
-function mostBytes(sums: readonly PeriodSum[]): number {
-  const largest = sums.reduce((most, { sum }) => Math.max(most, sum), 0)
-  return sums.length * (ENTRY.length + String(largest).length + '},'.length)
-}
-
 class Writer {
   readonly #bytes: Buffer
   #at = 0
-  readonly #entry = Buffer.from(ENTRY)
+  /** An entry up to its number. */
+  readonly #entry: Buffer
+  #isFirst = true
   /** How days are written: each type has mostly the same ones. */
   readonly #dates = new Map<number, string>()
   /** The day that the entry has now. */
   #day = Number.NaN
 
-  constructor(most: number) {
-    this.#bytes = Buffer.allocUnsafe(most)
+  constructor(member: string, most: { readonly lists: number; readonly entries: number }) {
+    this.#entry = Buffer.from(`{"timestamp":"0000-00-00T00:00:00.000Z","${member}":`)
+    this.#bytes = Buffer.allocUnsafe(NAME_BYTES * (most.lists + 1) + (this.#entry.length + NUMBER_BYTES) * most.entries)
   }
 
   get bytes(): Buffer {
@@ -59,21 +77,23 @@ class Writer {
     this.#at += this.#bytes.write(text, this.#at, 'latin1')
   }
 
-  list(sums: readonly PeriodSum[], from: number, period: number): void {
-    this.#byte(OPEN)
-    let isFirst = true
-    for (const { index, sum } of sums) {
-      if (!isFirst) this.#byte(COMMA)
-      isFirst = false
-      this.#time(from + index * period)
-      this.#bytes.set(this.#entry, this.#at)
-      this.#at += ENTRY.length
-      const digits = digitsOf(sum)
-      write(this.#bytes, this.#at, digits, sum)
-      this.#at += digits
-      this.#byte(END)
-    }
-    this.#byte(CLOSE)
+  /** The next entry is the first of a list. */
+  begin(): void {
+    this.#isFirst = true
+  }
+
+  readonly entry = (at: number, number: number): void => {
+    if (!this.#isFirst) this.#byte(COMMA)
+    this.#isFirst = false
+    this.#time(at)
+    this.#bytes.set(this.#entry, this.#at)
+    this.#at += this.#entry.length
+    if (number < 0) this.#byte(MINUS)
+    const size = Math.abs(number)
+    const digits = digitsOf(size)
+    write(this.#bytes, this.#at, digits, size)
+    this.#at += digits
+    this.#byte(END)
   }
 
   #byte(byte: number): void {
