@@ -48,7 +48,7 @@ describe.each([
     'needs more memory than a thread may have',
     { PARSE_MEMORY_MB: '32', PARSE_FIRST_ATTEMPT: '60s', PARSE_TIMEOUT: '60s' },
   ],
-  ['takes longer than a thread may take', { PARSE_FIRST_ATTEMPT: '1s', PARSE_TIMEOUT: '1s' }],
+  ['takes longer than a thread may take', { PARSE_FIRST_ATTEMPT: '300ms', PARSE_TIMEOUT: '300ms' }],
 ])('a mail that %s', (_, variables) => {
   let fixture: Fixture
   beforeAll(async () => {

@@ -21,7 +21,7 @@ const queuedOf = async (fixture: Fixture) => (await fixture.db.query(QUEUED))[0]
 
 let fixture: Fixture
 beforeAll(async () => {
-  fixture = await openFixture({ PARSE_FIRST_ATTEMPT: '500ms', PARSE_TIMEOUT: '60s', PIPELINE_CONCURRENCY: '4' })
+  fixture = await openFixture({ PARSE_FIRST_ATTEMPT: '200ms', PARSE_TIMEOUT: '60s', PIPELINE_CONCURRENCY: '4' })
 })
 afterAll(() => fixture.stop())
 

@@ -137,7 +137,7 @@ function write(bytes: Buffer, at: number, digits: number, number: number): void 
   let left = number
   for (let place = at + digits - 1; place >= at; place--) {
     const rest = Math.floor(left / 10)
-    bytes[place] = ZERO + left - rest * 10
+    bytes[place] = ZERO + (left - rest * 10)
     left = rest
   }
 }
