@@ -98,7 +98,7 @@ export class Timers<Kinds extends object> extends Schedule<Kinds> implements Com
     const make = (job: TimerJob) => attempts.make({ ...job, kind }, this.#stopping.signal)
     // In the queue the shares take turns, in a line they would not.
     const mostWaiting = shares === 1 ? mostQueued(direct) : 0
-    const putFirst = async (jobs: readonly TimerJob[]) => this.#poller?.putFirst(kind, jobs)
+    const putFirst = async (jobs: readonly TimerJob[]) => (await this.#poller?.putFirst(kind, jobs)) ?? jobs
     const starts = { db, make, mostWaiting, atOnce: direct, putFirst, poke: () => this.poke() }
     this.#works.set(kind, { concurrency, shares, make, direct: direct > 0 ? new DirectStarts(starts) : undefined })
   }

@@ -10,8 +10,8 @@ export interface DirectStartsOptions {
   /** How many may wait for a slot, of those that have time and of the others. */
   readonly mostWaiting: number
   readonly make: (job: TimerJob) => Promise<void>
-  /** Queues timers before all that wait there. */
-  readonly putFirst: (jobs: readonly TimerJob[]) => Promise<void>
+  /** Queues timers before all that wait there. @returns those for which there is no room. */
+  readonly putFirst: (jobs: readonly TimerJob[]) => Promise<readonly TimerJob[]>
   /** Polls for timers that were given back. */
   readonly poke: () => void
 }
@@ -41,6 +41,8 @@ export class DirectStarts {
   readonly #urgent = new Set<Waiting>()
   readonly #patient = new Set<Waiting>()
   readonly #running = new Set<Promise<void>>()
+  /** Those that are being put into the queue. */
+  readonly #leaving = new Set<Promise<void>>()
   #isOpen = false
   #handOver: NodeJS.Timeout | undefined
 
@@ -74,11 +76,11 @@ export class DirectStarts {
     void this.#giveBackFrom((line) => [...line].slice(this.#options.mostWaiting))
   }
 
-  /** Begins no more, and waits for those that run. */
+  /** Begins no more, and waits for those that run, or leave. */
   async drain(): Promise<void> {
     this.#isOpen = false
     clearTimeout(this.#handOver)
-    await Promise.all([this.#giveBackFrom((line) => [...line]), ...this.#running])
+    await Promise.all([this.#giveBackFrom((line) => [...line]), ...this.#running, ...this.#leaving])
   }
 
   #lineOf(hasTime: boolean): Set<Waiting> {
@@ -111,7 +113,9 @@ export class DirectStarts {
   readonly #handOverLate = (): void => {
     const latest = Date.now() - LONGEST_WAIT_MS
     const lateOf = (line: ReadonlySet<Waiting>) => [...line].filter(({ since }) => since <= latest)
-    void this.#putFirst(lateOf(this.#urgent))
+    const leaving = this.#putFirst(lateOf(this.#urgent))
+    this.#leaving.add(leaving)
+    void leaving.finally(() => this.#leaving.delete(leaving))
     void this.#giveBackFrom(lateOf)
     const isWaited = this.#urgent.size + this.#patient.size > 0
     this.#handOver = isWaited ? setTimeout(this.#handOverLate, LOOK_EVERY_MS) : undefined
@@ -122,7 +126,7 @@ export class DirectStarts {
     if (late.length === 0) return
     for (const one of late) this.#urgent.delete(one)
     const jobs = late.map(({ job }) => job)
-    await this.#options.putFirst(jobs).catch(() => this.#giveBack(jobs))
+    await this.#giveBack(await this.#options.putFirst(jobs).catch(() => jobs))
   }
 
   #giveBackFrom(choose: (line: ReadonlySet<Waiting>) => readonly Waiting[]): Promise<void> {

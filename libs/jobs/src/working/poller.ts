@@ -67,13 +67,18 @@ export class Poller {
   }
 
   /**
-   * Queues timers whose first attempt has not begun, before all that wait there. They have leases already.
+   * Queues timers whose first attempt has not begun, before all that wait there: as many as there is room for in a queue
+   * twice as long as others fill it. They have leases already.
+   * @returns those for which there is no room.
    * @throws QueueUnavailableError: some may have been queued.
    */
-  async putFirst(kind: string, jobs: readonly TimerJob[]): Promise<void> {
-    const timers = jobs.map(({ id, lease }) => ({ id, lease, attempt: 0 }))
-    await this.#options.queues.addFirst(kind, timers)
+  async putFirst(kind: string, jobs: readonly TimerJob[]): Promise<readonly TimerJob[]> {
+    const { queues, backlog } = this.#options
+    const room = Math.max(0, 2 * (backlog.get(kind) ?? 0) - (await queues.waiting(kind)))
+    const timers = jobs.slice(0, room).map(({ id, lease }) => ({ id, lease, attempt: 0 }))
+    if (timers.length > 0) await queues.addFirst(kind, timers)
     this.#queued.get(kind)?.push(...timers)
+    return jobs.slice(room)
   }
 
   async stop(): Promise<void> {

@@ -9,6 +9,8 @@ import type { Processor } from './processor.ts'
 import type { Report } from './report.ts'
 
 const BATCH_SIZE = 200
+/** After so long, in milliseconds, the other events of a batch ahead of its turn have one attempt each: more of them wait. */
+const PATIENT_MS = 30_000
 
 /**
  * A batch took too long, or a lock that one of its events needs is held. Not an infrastructure error, which would have the
@@ -49,7 +51,12 @@ export class BatchProcessor implements Processor {
    */
   async processAhead(records: readonly ConsumedRecord[], partitions: PausablePartitions): Promise<void> {
     if (records.length > 1 && (await this.#together(records, partitions))) return
-    for (const record of records) await this.#aloneAhead(record, partitions)
+    const patientUntil = performance.now() + PATIENT_MS
+    for (const record of records) {
+      const { policy } = this.#options
+      const attempts = performance.now() < patientUntil ? policy.attempts : 1
+      await this.#aloneAhead(record, { ...policy, attempts }, partitions)
+    }
   }
 
   /** @returns false when the batch as a whole fails or takes too long, so that each event must be tried by itself. */
@@ -58,8 +65,7 @@ export class BatchProcessor implements Processor {
     return this.#reported(records, policy, partitions, () => this.#performPromptly(records))
   }
 
-  async #aloneAhead(record: ConsumedRecord, partitions: PausablePartitions): Promise<void> {
-    const { policy } = this.#options
+  async #aloneAhead(record: ConsumedRecord, policy: Policy, partitions: PausablePartitions): Promise<void> {
     if (await this.#reported([record], policy, partitions, () => this.#performUnlessLocked(record))) return
     const { topic, partition, offset, headers } = record
     const facts = { group: policy.group, topic, type: headers['ce_type'], id: headers['ce_id'], partition, offset }
@@ -92,7 +98,7 @@ export class BatchProcessor implements Processor {
     return blamingEvent(db, policy.group, () => this.#perform([record]))
   }
 
-  /** The fresh events behind it must not wait for as long as a lock is held. */
+  /** The fresh events behind it must not wait for all of the time in which a lock is held. */
   async #performUnlessLocked(record: ConsumedRecord): Promise<number> {
     try {
       return await this.#performAlone(record)

@@ -10,6 +10,7 @@ const RETURNS_PER_SECOND = 100
 export class Crowd {
   /** In a round each delivery comes back about once, so that as many are in the crowd as are counted in one. */
   #roundEndsAt = Number.NEGATIVE_INFINITY
+  #roundMs = 0
   #counted = 0
   #countedBefore = 0
 
@@ -20,10 +21,11 @@ export class Crowd {
    */
   waitMs(now: number, perSecond: number): number {
     if (now >= this.#roundEndsAt) {
-      const isQuiet = now >= this.#roundEndsAt + LONGEST_WAIT_MS
-      this.#countedBefore = isQuiet ? 0 : this.#counted
+      const isGone = now >= this.#roundEndsAt + this.#roundMs
+      this.#countedBefore = isGone ? 0 : this.#counted
       this.#counted = 0
-      this.#roundEndsAt = now + this.#mostMs(perSecond)
+      this.#roundMs = this.#mostMs(perSecond)
+      this.#roundEndsAt = now + this.#roundMs
     }
     this.#counted++
     return this.#mostMs(perSecond) * (0.5 + Math.random() / 2)

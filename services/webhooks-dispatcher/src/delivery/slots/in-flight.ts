@@ -21,6 +21,8 @@ const CALLED_PER_SLOT = 2
 const MOST_REMEMBERED = 1_000
 /** Then a delivery that was called for has come, or another process has taken it. */
 const CALLED_MS = 5_000
+/** How often receivers are forgotten that are idle, and of whose postponed deliveries other processes have taken the rest. */
+const SWEEP_MS = 60_000
 
 /** A delivery that waits for a slot. */
 interface Waiting {
@@ -54,6 +56,7 @@ interface Receiver {
 export class InFlight {
   readonly #maxPerKey: number
   readonly #receivers = new Map<string, Receiver>()
+  #sweptAt = Date.now()
 
   constructor(maxPerKey: number) {
     this.#maxPerKey = maxPerKey
@@ -63,6 +66,7 @@ export class InFlight {
   enter(key: string): boolean {
     const receiver = this.#receivers.get(key)
     if (!receiver) {
+      this.#sweep(Date.now())
       this.#receivers.set(key, {
         count: 1,
         waiting: [],
@@ -136,7 +140,17 @@ export class InFlight {
     const next = receiver.waiting.shift()
     if (next) next.admit()
     else receiver.count--
-    if (receiver.count === 0) this.#receivers.delete(key)
+    // As long as deliveries are remembered, the next one that leaves calls for more of them.
+    if (receiver.count === 0 && receiver.postponed.size === 0) this.#receivers.delete(key)
+  }
+
+  #sweep(now: number): void {
+    if (now - this.#sweptAt < SWEEP_MS) return
+    this.#sweptAt = now
+    for (const [key, { count, postponed }] of this.#receivers) {
+      const isOver = [...postponed.values()].every((dueAt) => dueAt.getTime() < now)
+      if (count === 0 && isOver) this.#receivers.delete(key)
+    }
   }
 
   /** For how many postponed deliveries there is room: in slots, and waiting where that is worth it. */
