@@ -10,6 +10,13 @@ const bounce = (status: string | undefined, diagnostic?: string) =>
   classifyBounce({ status, diagnostic, exhausted: true })
 
 describe('classifyBounce', () => {
+  it.each(['DNS lookup failed: host not found (SERVFAIL)', 'lookup x.org: server misbehaving: domain not found'])(
+    'blames no address when a name server fails: %s',
+    (diagnostic) => {
+      expect(bounce('4.0.0', diagnostic)).toEqual(transient('General'))
+    },
+  )
+
   it.each([
     ['5.1.1', noEmail],
     ['5.1.2', noEmail],

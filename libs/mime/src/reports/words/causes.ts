@@ -45,7 +45,7 @@ const REFUSED: readonly RegExp[] = [
 
 /** The server never got through, or not to the end: nothing is known of the address. */
 const GIVEN_UP =
-  /\b(?:retry time(?:out)? exceeded|timed? ?out|connection refused|in the queue too long|(?:message|envelope|delivery) (?:has )?expired|could not be delivered for \d|after (?:multiple|several|\d{1,4}) (?:retries|attempts)|failed \d{1,4} attempts|tried all mxs|did not accept our requests to connect|not (?:responding|reachable)|(?:please |, )try again)\b/i
+  /\b(?:retry time(?:out)? exceeded|timed? ?out|connection refused|in the queue too long|(?:message|envelope|delivery) (?:has )?expired|could not be delivered for \d|after (?:multiple|several|\d{1,4}) (?:retries|attempts)|failed \d{1,4} attempts|tried all mxs|did not accept our requests to connect|not (?:responding|reachable)|(?:please |, )try again|temporary (?:dns|failure in name)|servfail|server misbehaving|certificate)\b/i
 
 const NOBODY: readonly RegExp[] = [
   /\b(?:no such (?:local |e-?mail )?(?:user|mailbox|recipient|address|account|person|domain)|(?:unknown|invalid|illegal|bad|wrong|non-?existent)[- ](?:or \w{1,10} )?(?:local[ -]?part|local |virtual |destination )?(?:e-?mail )?(?:user|mailbox|recipient|address|account|alias|hosts?|domain)|unknown local-part|(?:user|mailbox|recipient|addresse?|account|alias|domain|host|name)s?\b(?:[^.;,\n]|\.(?=\w)){0,60}(?:\bunknown|\bnot (?:found|exist|present|known)|n't (?:exist|be found)|\bnot (?:be )?(?:recognized|found|listed in)|\bno longer (?:exists|valid|available|on))|(?:user|recipient|mailbox|address) (?:is )?(?:invalid|wrong)|userunknown|recip(?:ient)?notfound)\b/i,
