@@ -51,9 +51,9 @@ export class BatchProcessor implements Processor {
    */
   async processAhead(records: readonly ConsumedRecord[], partitions: PausablePartitions): Promise<void> {
     if (records.length > 1 && (await this.#together(records, partitions))) return
+    const { policy } = this.#options
     const patientUntil = performance.now() + PATIENT_MS
     for (const record of records) {
-      const { policy } = this.#options
       const attempts = performance.now() < patientUntil ? policy.attempts : 1
       await this.#aloneAhead(record, { ...policy, attempts }, partitions)
     }

@@ -51,7 +51,7 @@ const ADDRESSED_TO = /^\W{0,10}(?:to|cc|an|à|para|a)\s*:/i
 const NOT_ABOUT =
   /^\W{0,10}(?:(?:[\w-]{1,20} )?message[ -]id|identificativo|from|sender|mail from|reply-to|return-path|von|de|da|absender|expéditeur|remitente|отправитель)\b|mail from:|generated from/i
 
-/** What stands ahead of the address of whoever sent the mail. */
+/** What precedes the sender's address. */
 const SENT_BY = /(?:^|\s)(?:from|sent by|von|proveniente da|от)\s{1,20}["'<(]{0,3}$/i
 
 /** A final or temporary answer of a server (RFC 5321 4.2), not a number of anything. */
@@ -124,7 +124,7 @@ function sectionsOf(words: string, parties: readonly string[]): Section[] {
     open?.lines.push(line)
     for (const { address } of found) {
       const known = sections.get(address.toLowerCase())
-      if (known !== undefined && known !== open) known.lines.push(line)
+      if (known !== undefined && known !== open && known.lines.at(-1) !== line) known.lines.push(line)
     }
   }
   return sections.size > 0 ? withSharedReasons([...sections.values()]) : [{ address: mentioned ?? addressed, lines }]
@@ -152,9 +152,10 @@ function withSharedReasons(sections: readonly Section[]): Section[] {
 
 function addressesIn(line: string): { address: string; before: string }[] {
   if (!line.includes('@') || NOT_ABOUT.test(line)) return []
-  return [...line.matchAll(ADDRESS)]
-    .map((match) => ({ address: match[0], before: line.slice(0, match.index) }))
-    .filter(({ address, before }) => !address.startsWith('*') && !SENT_BY.test(before))
+  const found = [...line.matchAll(ADDRESS)].map((match) => ({ address: match[0], before: line.slice(0, match.index) }))
+  // Of the only address "from" and its like may also say whose the mailbox is.
+  const isSender = (before: string, place: number) => place < found.length - 1 && SENT_BY.test(before)
+  return found.filter(({ address, before }, place) => !address.startsWith('*') && !isSender(before, place))
 }
 
 interface Reason {

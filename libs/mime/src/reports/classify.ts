@@ -58,6 +58,8 @@ const CODES: readonly (readonly [RegExp, BounceClass])[] = [
 const ENHANCED = /(?<![\d.])[245]\.[0-7]\.\d{1,3}(?!\.?\d)/
 const ENHANCED_ALL = new RegExp(ENHANCED, 'g')
 const SMTP_CODE = /^(?:smtp;)?\s*([245])\d\d\b/i
+/** The same anywhere in what a program says of an answer. */
+const REPLY_CODE = /(?<![\d.])[245]\d\d(?![\d.])/
 /** Longer than any honest answer. */
 const MAX_TEXT = 1_000
 
@@ -86,7 +88,7 @@ export function classifyBounce(failure: Failure): BounceClass | undefined {
 /** Whether a code or words tell why, rather than only that, the delivery failed. */
 export function namesCause(failure: Pick<Failure, 'status' | 'diagnostic'>): boolean {
   const facts = factsOf(failure)
-  return rowsFor(facts).length > 0 || causesIn(facts.text).closed
+  return rowsFor(facts).length > 0 || facts.causes.closed
 }
 
 function factsOf({ status = '', diagnostic = '' }: Pick<Failure, 'status' | 'diagnostic'>) {
@@ -99,8 +101,8 @@ function factsOf({ status = '', diagnostic = '' }: Pick<Failure, 'status' | 'dia
     [given, SMTP_CODE.exec(text)?.[1], codes[0]].find((code) => /^[45]/.test(code ?? ''))?.[0] ?? 0,
   )
   // A server that never got an answer has no other class for it than 4.0.0.
-  const isAnswered = !given?.endsWith('.0.0') || SMTP_CODE.test(text)
-  return { codes, text, severity, isFinal: severity !== 4 || !isAnswered }
+  const isAnswered = !given?.endsWith('.0.0') || REPLY_CODE.test(text)
+  return { codes, causes: causesIn(text), severity, isFinal: severity !== 4 || !isAnswered }
 }
 
 function isRefined(code: string, codes: readonly string[]): boolean {
@@ -109,8 +111,8 @@ function isRefined(code: string, codes: readonly string[]): boolean {
 }
 
 /** The rows of the table that codes and words name, each once. */
-function rowsFor({ codes, text, isFinal }: ReturnType<typeof factsOf>): BounceClass[] {
-  const { full, tooLarge, sender, refused, givenUp, nobody } = causesIn(text)
+function rowsFor({ codes, causes, isFinal }: ReturnType<typeof factsOf>): BounceClass[] {
+  const { full, tooLarge, sender, refused, givenUp, nobody } = causes
   const rows = new Set(codes.flatMap(rowOf))
   if (full) rows.add(MAILBOX_FULL)
   if (tooLarge) rows.add(TOO_LARGE)

@@ -19,11 +19,11 @@ export interface ReturnedMail {
   readonly automation: { readonly autoSubmitted?: string; readonly precedence?: string; readonly list: boolean }
 }
 
-/** Local parts and names under which mail servers write, and nobody else. */
+/** Local parts and names that only mail servers use. */
 const SERVER_ADDRESS =
   /^(?:mail(?:er)?[-_.]?daemon|mdaemon|mail-?system|posta-certificata|microsoftexchange[0-9a-f]{8,})@/i
 const SERVER_NAME = /\b(?:mail(?:er)?[- ]?daemon|(?:mail )?delivery (?:sub)?system|internet mail delivery)\b/i
-/** Those under which people write, too. */
+/** Those that people use too. */
 const ROLE_ADDRESS = /^post[-_]?master@/i
 const ROLE_NAME = /^["'<\s]{0,5}(?:the )?(?:system administrator|postmaster)\b/i
 
@@ -57,13 +57,15 @@ function isServer(mailFrom: string, { author = '', from }: ReturnedMail): boolea
 /**
  * A mail server announces a failure, or names a cause in the answer of another, or returns the mail with one. It may call
  * its report an automatic reply (RFC 3834); but where it neither gives a reason nor returns the mail, the known words may
- * be those of the mail that is answered, in its subject. Who is away returns no mail, either; nor does a postmaster who
- * opens a ticket, and who tells of no address.
+ * be those of the answered mail's subject. A person who is away returns no mail, either. Nor does a postmaster who opens a
+ * ticket, and a ticket names no address.
  */
 function saysSo(mailFrom: string, mail: ReturnedMail, text: TextReport): boolean {
   const returned = text.returned || encloses(mail, RETURNED)
   const isAbout = isServer(mailFrom, mail) || text.recipients.some(({ recipient }) => recipient !== undefined)
-  if (!returned && (!isAbout || announcesAbsence(text.words))) return false
+  // The subject of the mail that failed may speak of an absence, too.
+  const isAway = announcesAbsence(text.words) && !(text.answered && isServer(mailFrom, mail))
+  if (!returned && (!isAbout || isAway)) return false
   const caused = text.recipients.some(namesCause)
   if (text.announced) return mail.automation.autoSubmitted !== 'auto-replied' || caused || text.answered || returned
   return caused && (returned || (text.answered && isServer(mailFrom, mail)))

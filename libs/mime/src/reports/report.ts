@@ -103,8 +103,8 @@ function deliveryReport(body: Buffer, known: { originalMessageId?: string }, bud
 }
 
 function recipientStatus(fields: readonly HeaderField[]): RecipientStatus | undefined {
-  const originalRecipient = withoutXtext(addressOf(firstValue(fields, 'original-recipient')))
   const finalRecipient = addressOf(firstValue(fields, 'final-recipient'))
+  const originalRecipient = withoutXtext(addressOf(firstValue(fields, 'original-recipient')), finalRecipient)
   // Final addresses of other systems (X.400, a mailbox's name) are none that mail was sent to.
   const recipient = finalRecipient?.includes('@') ? finalRecipient : (originalRecipient ?? finalRecipient)
   const status = enhancedStatusIn(firstValue(fields, 'status') ?? '')
@@ -178,7 +178,16 @@ function addressOf(value: string | undefined): string | undefined {
   return address.replace(ESCAPED, (_, hex) => String.fromCodePoint(Number.parseInt(hex, 16))).toWellFormed()
 }
 
-/** Some servers copy an original recipient as SMTP carried it, with its `+` and `=` in hex (RFC 3461 4.2). */
-function withoutXtext(address: string | undefined): string | undefined {
-  return address?.replaceAll('+3D', '=').replaceAll('+2B', '+')
+/**
+ * Some servers copy an original recipient as SMTP carried it, with its `+` and `=` in hex (RFC 3461 4.2). Most decode it, and
+ * `+3D` may be part of an address: the final recipient tells, where there is one.
+ */
+function withoutXtext(address: string | undefined, finalRecipient: string | undefined): string | undefined {
+  const decoded = address?.replaceAll('+3D', '=').replaceAll('+2B', '+')
+  const isKnown = finalRecipient?.includes('@') === true
+  return isKnown && localPartOf(decoded) !== localPartOf(finalRecipient) ? address : decoded
+}
+
+function localPartOf(address: string | undefined): string | undefined {
+  return address?.slice(0, address.lastIndexOf('@')).toLowerCase()
 }

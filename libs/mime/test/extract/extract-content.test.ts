@@ -42,6 +42,15 @@ describe('extractReply takes for content', () => {
     ['a form that speaks of its last line', ['It says:', '', 'Sign here but do not write below this line.', '', 'Ok?']],
     ['a list with an original message', ['Attached:', '', '-- original message as pdf', '-- invoice']],
     ['what was typed into Python', ['I ran this', '', '>>> import a', '>>> a.b()', '>>> a.c()']],
+    [
+      'fields that are typed in French',
+      ['Voici :', '', 'de : bo@x.org', 'date : 3 mars 2026 à 09:10', 'objet : x', '', 'Ok ?'],
+    ],
+    ['aligned settings', ['It has', '', '  from : bo@x.org', '  subject : Daily', '  sent : never', '', 'Why?']],
+    [
+      'a sentence with a date and an address above a quote',
+      ['Hi,', '', 'Please answer what our customer Bo asked (bo@x.org) on 3 March 2026 at 9:10:', '', '> Which text?'],
+    ],
     ['an answer that speaks of a disclaimer', below('Use the confidentiality notice of last year.')],
     ['an answer about a virus', below('Yes, it is virus-free.')],
     ['an answer about how to answer', below('They can reply to this email directly.')],
@@ -59,6 +68,9 @@ describe('extractReply takes for content', () => {
 
 describe('extractReply cuts', () => {
   it.each([
+    ['a Spanish time', ['El mar, 3 mar 2026 a la(s) 9:10 a. m., Bo Berg escribió:', '', 'Lunch?']],
+    ['a Dutch time', ['Op 3 maart 2026 om 09:10 uur schreef Bo Berg:', '', 'Lunch?']],
+    ['a header without a date', ['From: Bo Berg <bo@x.org>', 'To: Al <al@x.org>', 'Subject: Lunch', '', 'Lunch?']],
     ['an attribution in a language that it does not know', ['2026 Qux 3, 9:10 zork <bo@x.org> blah:', '', '> Lunch?']],
     ['Bengali digits', ['মঙ্গল, ৩ মার্চ, ২০২৬ তারিখে ৯:১০ AM টায় তারিখে Bo <bo@x.org> লিখেছেন:', '', '> Lunch?']],
     ['Estonian', ['Kuupäev T, 3. märts 2026 kell 09:10 kirjutas Bo <bo@x.org>:', '', '> Lunch?']],

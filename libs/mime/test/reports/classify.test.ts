@@ -10,12 +10,31 @@ const bounce = (status: string | undefined, diagnostic?: string) =>
   classifyBounce({ status, diagnostic, exhausted: true })
 
 describe('classifyBounce', () => {
-  it.each(['DNS lookup failed: host not found (SERVFAIL)', 'lookup x.org: server misbehaving: domain not found'])(
-    'blames no address when a name server fails: %s',
-    (diagnostic) => {
-      expect(bounce('4.0.0', diagnostic)).toEqual(transient('General'))
-    },
-  )
+  it.each([
+    '550 No valid MX for your domain',
+    '501 bad domain in MAIL FROM',
+    '550 Your domain us.test does not exist',
+    '550 PTR for host 1.2.3.4 not found',
+    '550 cannot find any mail exchanger for us.test (sender callout)',
+    '550 HELO host not found',
+    '550 La dirección del remitente no existe',
+    '550 发件人地址不存在',
+  ])('blames no address for the domain or host of the sender: %s', (diagnostic) => {
+    expect(bounce('5.0.0', diagnostic)).toEqual(refused)
+  })
+
+  it('knows the name of the server that answers from its words', () => {
+    const answer = 'host mx.spamexperts.test[1.2.3.4] said: 550 5.1.1 Recipient address rejected: User unknown'
+    expect(bounce('5.1.1', answer)).toEqual(noEmail)
+  })
+
+  it.each([
+    'DNS lookup failed: host not found (SERVFAIL)',
+    'lookup x.org: server misbehaving: domain not found',
+    'X-unix; 450 address unknown',
+  ])('blames no address when a name server fails: %s', (diagnostic) => {
+    expect(bounce('4.0.0', diagnostic)).toEqual(transient('General'))
+  })
 
   it.each([
     ['5.1.1', noEmail],

@@ -42,6 +42,18 @@ describe('reportToReturnPath', () => {
     expect(read('joe@far.test', 'From: Joe Postmaster <joe@far.test>', NOTICE, '', REASON)).toBeUndefined()
   })
 
+  it('believes a server whatever the subject of the mail that failed', () => {
+    const about = 'Subject: Undeliverable: Out of office'
+    expect(read('', SYSTEM, about, '', REASON)).toMatchObject({ recipients: [{ recipient: 'gone@far.test' }] })
+  })
+
+  it('takes the only address for the one that failed, whatever precedes it', () => {
+    const words = 'Ihre Nachricht konnte nicht zugestellt werden. Das Postfach von gone@far.test ist voll.'
+    expect(read('', SYSTEM, NOTICE, 'Content-Type: text/plain; charset=utf-8', '', words)).toMatchObject({
+      recipients: [{ recipient: 'gone@far.test' }],
+    })
+  })
+
   it('believes a server that returns the mail without a reason, and calls that a reply', () => {
     const reply = 'Auto-Submitted: auto-replied'
     const words = 'Your message to <gone@far.test> cannot be delivered.'

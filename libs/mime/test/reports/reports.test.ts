@@ -3,6 +3,27 @@ import { reportInText } from '../../src/reports/bounce-text.ts'
 import { fixture, mailOf } from '../fixture.ts'
 
 describe('readReport', () => {
+  it('leaves an original recipient as it is that the final one shows to be decoded', () => {
+    const fields = [
+      'Original-Recipient: rfc822; ann+3Dprints@far.test',
+      'Final-Recipient: rfc822; ann+3Dprints@far.test',
+    ]
+    const raw = mailOf(
+      'Content-Type: multipart/report; report-type=delivery-status; boundary=b',
+      '',
+      '--b',
+      'Content-Type: message/delivery-status',
+      '',
+      'Reporting-MTA: dns; mx.far.test',
+      '',
+      ...fields,
+      'Action: failed',
+      'Status: 5.1.1',
+      '--b--',
+    )
+    expect(readReport(raw)).toMatchObject({ recipients: [{ originalRecipient: 'ann+3Dprints@far.test' }] })
+  })
+
   it('reads a bounce, recipient by recipient', () => {
     expect(readReport(fixture('bounce'))).toEqual({
       kind: 'delivery',

@@ -74,7 +74,7 @@ describe('a dispatcher that is behind', () => {
     await waitFor(isDone, { what: 'the late events', timeout: 60_000 })
     await waitFor(() => quick.requests.length >= fresh, { what: 'the fresh events' })
     await waitFor(async () => (await dispatcher.remains()).timers === 0, { what: 'every delivery to end' })
-    // Not their requests: one that nobody answered in time is repeated.
+    // Requests are not counted: one that is not answered in time is repeated.
     for (const { taken } of silent) expect([taken.length, new Set(taken).size]).toEqual([LATE, LATE])
     expect([quick.requests.length, idsOf(quick).size]).toEqual([fresh, fresh])
   })

@@ -131,14 +131,15 @@ function hasEnd(folded: string): boolean {
 
 /**
  * Whether an attribution that begins here ends somewhere in the window. Where more follows on its line it has an
- * address: the lines of a log go on behind a colon too.
+ * address, or what follows is quoted: the lines of a log go on behind a colon too.
  */
 function endsWithin(folded: string, text: string): boolean {
   const last = folded.trimEnd().length
   const ends = [...folded.matchAll(COLONS)].slice(0, MAX_ENDS).map(({ index }) => index + 1)
   return [...ends, last].some((end) => {
     const part = folded.slice(0, end)
-    return strengthOf(part, text.slice(0, end), false) === 'certain' && (end === last || addressIn(part) !== null)
+    if (strengthOf(part, text.slice(0, end), false) !== 'certain') return false
+    return end === last || addressIn(part) !== null || /^ {1,3}>/.test(folded.slice(end))
   })
 }
 

@@ -46,8 +46,10 @@ const REPLY_ABOVE_MARKED = new RegExp(
 const LABEL_OF = new Map(
   KINDS.map((kind) => [kind, new RegExp(`^[ *_|>"]{0,8}${LABELS[kind]} {0,12}[*_]{0,2} ?[:|]`, 'u')]),
 )
-/** Clients capitalise labels; programs and their settings do not. Orange does not either, but sets the colon apart. */
-const UNCAPITALISED = /^[^\p{L}]*\p{Ll}(?![^:|]{0,20}\s:)/u
+/** Clients capitalise labels; programs and their settings do not. */
+const UNCAPITALISED = /^[^\p{L}]*\p{Ll}/u
+/** Orange does not either, but sets the colon apart, as people do in French. */
+const COLON_APART = /^[^:|]{0,20}\s:/u
 /** Orange writes a date without a colon. */
 const MESSAGE_OF = /^[ *]{0,4}message du {1,3}\d/
 const ANY_LABEL = new RegExp(KINDS.map((kind) => `(?<${kind}>${anyWordOf(wordsOf(kind))} ?:)`).join('|'), 'gu')
@@ -84,7 +86,9 @@ export function isBetweenMarks(line: Line): boolean {
 /** A header that begins on this line; `trusted` when a rule stands above it. */
 export function isHeader(lines: readonly Line[], at: number, trusted: boolean): boolean {
   if (kindOf(lines[at]) === undefined) return false
-  return isMessageHeader(readHeader(lines, at), trusted) || isOneLineHeader(lines[at]?.folded ?? '')
+  const fields = readHeader(lines, at)
+  if (!trusted && UNCAPITALISED.test(lines[at]?.text.slice(0, MAX_LABEL) ?? '')) return isOfOrange(fields)
+  return isMessageHeader(fields, trusted) || isOneLineHeader(lines[at]?.folded ?? '')
 }
 
 function isOriginalMark(lines: readonly Line[], at: number, start: string): boolean {
@@ -118,7 +122,8 @@ function kindOf(line: Line | undefined): Kind | undefined {
   if (line === undefined || line.blank) return undefined
   const start = line.folded.slice(0, MAX_LABEL)
   if (MESSAGE_OF.test(start)) return 'sent'
-  if (!/[:|]/.test(start) || UNCAPITALISED.test(line.text.slice(0, MAX_LABEL))) return undefined
+  if (!/[:|]/.test(start) || (UNCAPITALISED.test(line.text.slice(0, MAX_LABEL)) && !COLON_APART.test(start)))
+    return undefined
   return KINDS.find((kind) => LABEL_OF.get(kind)?.test(start))
 }
 
@@ -148,7 +153,7 @@ function readHeader(lines: readonly Line[], at: number): Map<Kind, string> {
 }
 
 /**
- * Whether these are the fields of a message, which always say when it was sent: forms, filters and bookings have labels
+ * Whether these are the fields of a message, which nearly always say when it was sent: forms, filters and bookings have labels
  * like them. A trip goes from a town to another on a date, but has neither a subject nor addresses; a memo has a subject
  * and a day, but no time. A single sign is not enough: a time, an address, and that clients begin with the sender.
  */
@@ -163,12 +168,20 @@ function isMessageHeader(fields: ReadonlyMap<Kind, string>, trusted: boolean): b
   const signs = [isTimed, hasAddress, order.startsWith('from')].filter((sign) => sign).length
   const isSent = fields.has('sent') || (isDated && signs >= 2)
   if (from !== undefined && fields.has('subject') && isSent) return true
+  // Clients put the address behind the name, in angle brackets; forms and filters do not.
+  if (from?.includes('<') && isAddressed(from) && to !== undefined && fields.has('subject')) return true
   if (isAddressed(from) && (isTimed || (isDated && fields.has('sent')))) return true
   if (from !== undefined && to !== undefined && fields.has('sent')) {
     return trusted || (isDated && hasAddress) || (isTimed && order === 'from sent to')
   }
   if (isTimed && isAddressed(to)) return true
   return trusted && (isAddressed(from) || (from !== undefined && isSent))
+}
+
+/** Whether there is all that Orange writes, which settings, and what people type, seldom have. */
+function isOfOrange(fields: ReadonlyMap<Kind, string>): boolean {
+  const [from = '', sent = ''] = [fields.get('from'), fields.get('sent')]
+  return ADDRESSED.test(from) && TIMED.test(sent) && fields.has('to') && fields.has('subject')
 }
 
 /** A header whose lines were joined. */

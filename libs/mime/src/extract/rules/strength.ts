@@ -23,9 +23,9 @@ const QUOTING = new RegExp(`^${anyOf(wordsOf('quoting'))}[ ]`, 'u')
 const SENTENCE_END =
   /\p{L}{4}\.[ ]|[!?][ ]|[.!?](?=\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul})/u
 /** Words of a name that are not capitalised. */
-const PARTICLE = /^(?:de|van|von|der|den|da|di|del|la|le|bin|al|el)$/u
+const PARTICLE = /^(?:de|van|von|der|den|da|di|del|la|le|bin|al|el|do|dos|das|e|y|ter|ten|te|du|des|zu)$/u
 /** What may stand beside a name between the time and the verb. */
-const BESIDE_NAME = /^(?:[ap]\.?m\.?,?|hat|heeft)$/u
+const BESIDE_NAME = /^(?:[ap]\.?m\.?,?|[ap]\.|m\.,?|uhr,?|uur,?|ч\.?,?|hat|heeft|via)$/u
 
 /** Without a date and an address an attribution is a name and a verb, which take no more. */
 const MAX_UNDATED = 100
@@ -89,11 +89,11 @@ export function strengthOf(folded: string, text: string, dashed: boolean): Stren
   return strength ?? (closed ? ofAnyLanguage(facts) : undefined)
 }
 
-/** An attribution in words that are not known: a program writes the time and, in brackets, the address. */
+/** An attribution in words that are not known: a program writes the time and, in angle brackets, the address. */
 function ofAnyLanguage({ body, text, date, address, verb }: Facts): Strength | undefined {
   if (date === null || address === null || verb !== undefined || wordsIn(body) > MAX_DATED_WORDS) return undefined
   if (SENTENCE_END.test(body) || /[.!?]\s+\p{Lu}/u.test(text)) return undefined
-  return hasTime(body, date) && /[<(] *$/.test(body.slice(0, address.index)) ? 'likely' : undefined
+  return hasTime(body, date) && /< *$/.test(body.slice(0, address.index)) ? 'likely' : undefined
 }
 
 /** An attribution that begins with its date. */

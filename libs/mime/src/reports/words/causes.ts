@@ -33,6 +33,8 @@ const REFUSED: readonly RegExp[] = [
   /\b(?:(?:from|by|on|of|for|with) your (?:e-?mail |mail )?(?:ip|isp|host|server|network|system)|your (?:ip|network|server|host|remotehost) (?:address )?(?:is|was|has|looks|requires|does)|(?:no access|mail) from (?:mail server|(?:\d{1,3}\.){3}\d))/i,
   /\b(?:starttls|tls (?:is )?required|encryption (?:is )?required)\b/i,
   /\b(?:(?:null|empty|bad|invalid|unknown|bogus|forged|spoofed|unverified|unroutable|outbound|envelope) (?:e-?mail )?senders?|senders? (?:(?:e-?mail )?address|domain|verif\w{1,12}|ip|id|is|was|not|unknown|rejected|denied|refused|blocked)|mail from (?:not|is|address|domain|rejected|denied)|bogus mail from|from: (?:\w{1,10} )?(?:domain|header|address)|[ée]metteur invalide)\b/i,
+  /\b(?:(?:domain|address|host)[^.\n]{0,20} (?:in|of) (?:mail from|helo|ehlo)|(?:helo|ehlo|return[- ]path|envelope|sending|your|from address|mail from) (?:domain|host|address)|sender callout|\(call-?(?:out|back)\)|valid mx for your|ptr for|user or password|(?:mx|exchanger)s? for (?:the )?sender)\b/i,
+  /(?:absender|expéditeur|remitente|remetente|mittente|отправител)[^.\n]{0,20}(?:existiert nicht|n['’]existe pas|no existe|não existe|non esiste|inesistente|inexistente|не существует)|(?:差出人|発信元|送信者)の?アドレス(?:が存在しま|は存在しま)|(?:发件人|發件人)地址不存在|보낸 사람 주소가 존재하지/i,
   // The server had not yet heard who the recipient is.
   /\b(?:in reply to|after)\b(?: pipelined)? (?:mail from|helo|ehlo|initial connection)\b/i,
   /(?<![a-z])spam/i,
@@ -80,7 +82,7 @@ const GUESSED =
 const CLOSED =
   /\b(?:user|account|mailbox|recipient)\b[^.\n]{0,40}\b(?:disabled|suspended|inactive|deactivated|locked|frozen|not active)\b/i
 
-/** The causes that the words of a report name. `nobody` counts only if no code and no other cause is given. */
+/** The causes that a report names in words. `nobody` counts only where neither a code nor another cause is given. */
 export interface Causes {
   readonly full: boolean
   readonly tooLarge: boolean
@@ -95,9 +97,14 @@ export interface Causes {
 
 const ADDRESS = /[^\s@<>]{1,254}@[^\s@.<>]{1,254}(?:\.[^\s@.<>]{1,63}){0,10}/g
 
-export function causesIn(text: string): Causes {
-  // Addresses are no words: `spam@` may be the one that is unknown.
-  const prose = text.replace(ADDRESS, ' ')
+/** The server that answered, as another names it. */
+const HOST = /\b[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}(?=\[[\da-f.:]{2,45}\])/gi
+
+export function causesIn(said: string): Causes {
+  const text = said.includes('[') ? said.replace(HOST, ' ') : said
+  const hasAddress = text.includes('@')
+  // Neither addresses nor names of hosts are words: `spam@` may be the one that is unknown.
+  const prose = hasAddress ? text.replace(ADDRESS, ' ') : text
   const says = (patterns: readonly RegExp[], words = prose): boolean => patterns.some((pattern) => pattern.test(words))
   return {
     full: says([...FULL, FULL_ELSEWHERE, FULL_FURTHER]),
@@ -106,6 +113,8 @@ export function causesIn(text: string): Causes {
     refused: says(REFUSED),
     givenUp: GIVEN_UP.test(prose),
     closed: CLOSED.test(prose),
-    nobody: !says([GUESSED, CLOSED]) && says([...NOBODY, ...NOBODY_ELSEWHERE], text.replace(ADDRESS, 'address')),
+    nobody:
+      !says([GUESSED, CLOSED]) &&
+      says([...NOBODY, ...NOBODY_ELSEWHERE], hasAddress ? text.replace(ADDRESS, 'address') : text),
   }
 }
