@@ -4,7 +4,7 @@ import type { Logger } from '@restante/service/telemetry'
 
 /**
  * Placing the copy lets the caller read its own write; the event does the same a moment later. It takes milliseconds, unless the
- * mailbox is busy: a caller who then reads the thread would miss its reply there, and waits rather.
+ * mailbox is busy. Then the caller waits, because it may read the thread next and would not find its reply there.
  */
 const PLACE_MS = 2_000
 
