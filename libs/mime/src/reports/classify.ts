@@ -28,6 +28,8 @@ export interface Failure {
   readonly status?: string | undefined
   /** The answer of the server in words, for example `550 5.1.1 User unknown`; also with `smtp;` ahead of it. */
   readonly diagnostic?: string | undefined
+  /** The address that failed, where it is known. */
+  readonly recipient?: string | undefined
   /** Whether there will be no retry: the retry window is over, or a report says `failed`. */
   readonly exhausted: boolean
 }
@@ -86,12 +88,12 @@ export function classifyBounce(failure: Failure): BounceClass | undefined {
 }
 
 /** Whether a code or words tell why, rather than only that, the delivery failed. */
-export function namesCause(failure: Pick<Failure, 'status' | 'diagnostic'>): boolean {
+export function namesCause(failure: Omit<Failure, 'exhausted'>): boolean {
   const facts = factsOf(failure)
   return rowsFor(facts).length > 0 || facts.causes.closed
 }
 
-function factsOf({ status = '', diagnostic = '' }: Pick<Failure, 'status' | 'diagnostic'>) {
+function factsOf({ status = '', diagnostic = '', recipient }: Omit<Failure, 'exhausted'>) {
   const text = diagnostic.slice(0, MAX_TEXT)
   const given = enhancedStatusIn(status)
   const said = [...new Set([...(given === undefined ? [] : [given]), ...(text.match(ENHANCED_ALL) ?? [])])]
@@ -102,7 +104,7 @@ function factsOf({ status = '', diagnostic = '' }: Pick<Failure, 'status' | 'dia
   )
   // A server that never got an answer has no other class for it than 4.0.0.
   const isAnswered = !given?.endsWith('.0.0') || REPLY_CODE.test(text)
-  return { codes, causes: causesIn(text), severity, isFinal: severity !== 4 || !isAnswered }
+  return { codes, causes: causesIn(text, recipient), severity, isFinal: severity !== 4 || !isAnswered }
 }
 
 function isRefined(code: string, codes: readonly string[]): boolean {

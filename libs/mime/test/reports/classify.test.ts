@@ -23,6 +23,27 @@ describe('classifyBounce', () => {
     expect(bounce('5.0.0', diagnostic)).toEqual(refused)
   })
 
+  it.each([
+    '550 Domain us.example has no valid MX record',
+    '550 domain "us.example" does not exist',
+    '550 5.1.8 domain us.example not found',
+    '550 no MX records found for us.example',
+    '550 cannot find a valid MX for us.example',
+    '450 mail.us.example has no MX or A record',
+  ])('knows that a missing domain is not that of the recipient: %s', (diagnostic) => {
+    const about = (recipient: string) => classifyBounce({ status: '5.0.0', diagnostic, recipient, exhausted: true })
+    expect(about('bo@far.test')).toEqual(refused)
+    expect(about('bo@ause.example')).toEqual(refused)
+    if (!diagnostic.includes('5.1.8')) expect(about('bo@us.example')).toEqual(noEmail)
+  })
+
+  it.each(['550 User unknown in domain corp.local', '550 The domain mail.far.test has no mailbox of this name'])(
+    'takes a domain inside for that of the recipient: %s',
+    (diagnostic) => {
+      expect(classifyBounce({ diagnostic, recipient: 'bo@far.test', exhausted: true })).toEqual(noEmail)
+    },
+  )
+
   it('knows the name of the server that answers from its words', () => {
     const answer = 'host mx.spamexperts.test[1.2.3.4] said: 550 5.1.1 Recipient address rejected: User unknown'
     expect(bounce('5.1.1', answer)).toEqual(noEmail)

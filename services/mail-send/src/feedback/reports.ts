@@ -35,15 +35,16 @@ export class Reports {
     if (!failure || delivery.inside) return
     const { diagnostic } = failure
     const status = failure.status ?? enhancedStatusIn(diagnostic ?? '')
-    const bounce = classifyBounce({ status: failure.status, diagnostic, exhausted: true })
+    const { recipient } = delivery
+    const bounce = classifyBounce({ status: failure.status, diagnostic, recipient, exhausted: true })
     if (!bounce) return
     await saveReportedBounce(tx, delivery.id, { status, diagnostic })
-    const recipients = [delivery.recipient]
+    const recipients = [recipient]
     const isProven = isFromWhereItWent(payload, delivery)
     const recording = { tx, outbox: this.#outbox }
     if (delivery.state !== 'bounced')
       await publish(recording, delivery, { kind: 'bounced', recipients, bounce, diagnostic, proof: proof(isProven) })
-    if (isProven) await suppressBounced(recording, delivery.send, delivery.recipient, bounce)
+    if (isProven) await suppressBounced(recording, delivery.send, recipient, bounce)
   }
 
   /** A complaint counts once per delivery. */

@@ -97,10 +97,25 @@ export interface Causes {
 
 const ADDRESS = /[^\s@<>]{1,254}@[^\s@.<>]{1,254}(?:\.[^\s@.<>]{1,63}){0,10}/g
 
+const DOMAIN_NAME = String.raw`((?:[\w-]{1,63}\.){1,8}[a-z][\w-]{1,62})`
+const EXCHANGER = String.raw`(?:mx|mail exchanger|dns)s?\b`
+const LACKS_ONE = String.raw`(?:ha(?:s|ve) no|lacks|does(?:n['’]t| not) have|must have)\b[^.\n]{0,20}\b${EXCHANGER}`
+const IS_MISSING = String.raw`(?:does(?:n['’]t| not) (?:exist|resolve)|not (?:found|exist)|(?:can|could)(?:not| not|n['’]t) be|is (?:invalid|unknown)|must (?:exist|resolve))\b`
+/** A domain, by its name, that does not exist or takes no mail. */
+const NO_DOMAIN: readonly RegExp[] = [
+  new RegExp(String.raw`\bdomain(?: name)?\W{1,3}${DOMAIN_NAME}\W{1,3}${IS_MISSING}`, 'i'),
+  new RegExp(
+    String.raw`\b${EXCHANGER}(?: records?)?(?: found| exists?)? (?:for|of) (?:domain )?["'<]?${DOMAIN_NAME}\b`,
+    'i',
+  ),
+  new RegExp(String.raw`\b${DOMAIN_NAME}["'>]? ${LACKS_ONE}`, 'i'),
+]
+
 /** The server that answered, as another names it. */
 const HOST = /\b[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}(?=\[[\da-f.:]{2,45}\])/gi
 
-export function causesIn(said: string): Causes {
+/** @param recipient the address that failed: a missing domain that is not its own is the sender's */
+export function causesIn(said: string, recipient?: string): Causes {
   const text = said.includes('[') ? said.replace(HOST, ' ') : said
   const hasAddress = text.includes('@')
   // Neither addresses nor names of hosts are words: `spam@` may be the one that is unknown.
@@ -110,11 +125,19 @@ export function causesIn(said: string): Causes {
     full: says([...FULL, FULL_ELSEWHERE, FULL_FURTHER]),
     tooLarge: TOO_LARGE.test(prose),
     sender: says(SENDER),
-    refused: says(REFUSED),
+    refused: says(REFUSED) || saysOfOtherDomain(text, recipient),
     givenUp: GIVEN_UP.test(prose),
     closed: CLOSED.test(prose),
     nobody:
       !says([GUESSED, CLOSED]) &&
       says([...NOBODY, ...NOBODY_ELSEWHERE], hasAddress ? text.replace(ADDRESS, 'address') : text),
   }
+}
+
+/** Whether it says of a domain that is neither that of the recipient, nor above or below it, that there is none. */
+function saysOfOtherDomain(text: string, recipient: string | undefined): boolean {
+  if (recipient?.includes('@') !== true) return false
+  const own = recipient.slice(recipient.lastIndexOf('@') + 1).toLowerCase()
+  const named = NO_DOMAIN.map((pattern) => pattern.exec(text)?.[1]?.toLowerCase()).find((name) => name !== undefined)
+  return named !== undefined && !`.${named}`.endsWith(`.${own}`) && !`.${own}`.endsWith(`.${named}`)
 }

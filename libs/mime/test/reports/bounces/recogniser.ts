@@ -25,7 +25,7 @@ export function ours(raw: Buffer, mailFrom: string): Recognised[] {
   }
   const failed = report.recipients.filter(({ action }) => action === 'failed')
   return failed.map(({ originalRecipient, recipient, status, diagnostic }) => {
-    const bounce = classifyBounce({ status, diagnostic, exhausted: true })
+    const bounce = classifyBounce({ status, diagnostic, recipient: originalRecipient ?? recipient, exhausted: true })
     const { type, subType, suppress = 'never' } = bounce ?? {}
     return { address: originalRecipient ?? recipient, type, subType, entry: ENTRY[suppress] }
   })

@@ -57,7 +57,7 @@ export const UNDETERMINED: BounceClass = { type: 'Undetermined', subType: 'Undet
 
 /** The rule of mail 15.1: delivered, refused for good, deferred, or given up. */
 export function decide(
-  delivery: Pick<BegunDelivery, 'attempts' | 'delayed'>,
+  delivery: Omit<BegunDelivery, 'id'>,
   outcome: Outcome,
   clock: { readonly acceptedAt: Date; readonly now: Date; readonly random: number },
   policy: RetryPolicy,
@@ -67,10 +67,10 @@ export function decide(
     case 'delivered':
       return { state: 'delivered', verdict }
     case 'refused':
-      return bounced(verdict)
+      return bounced(verdict, delivery.recipient)
     case 'deferred': {
       const next = retryAt(policy, delivery.attempts, clock.acceptedAt, clock.now, clock.random)
-      if (next === undefined) return bounced(verdict)
+      if (next === undefined) return bounced(verdict, delivery.recipient)
       return {
         state: 'deferred',
         verdict,
@@ -81,9 +81,9 @@ export function decide(
   }
 }
 
-function bounced(verdict: Verdict): Decision {
+function bounced(verdict: Verdict, recipient: string): Decision {
   const { status, text: diagnostic } = verdict
-  const bounce = classifyBounce({ status, diagnostic, exhausted: true }) ?? UNDETERMINED
+  const bounce = classifyBounce({ status, diagnostic, recipient, exhausted: true }) ?? UNDETERMINED
   const isOfSender = verdict.isAboutSender === true && bounce.suppress !== 'never'
   return { state: 'bounced', verdict, bounce: isOfSender ? SENDER_REFUSED : bounce }
 }
