@@ -74,11 +74,14 @@ const FOLLOWING_BYTES = 256 * 1024
 
 const OVERDUE = `coalesce(inbound.slow and inbound.slow_since <= now() - interval '${LIMITS.inbound.slowLane / 1_000} seconds', false)`
 
+/** Its column has whole milliseconds, so that what is due now may seem to be due half a millisecond later. */
+const IS_DUE = `due_at <= now() + interval '1 millisecond'`
+
 const dueHeads = (which: string, order: string, limit: string): string => `
   select inbound.id, inbound.lane, inbound.position, inbound.attempts, inbound.slow, inbound.leased_until is not null as orphaned
     from head join inbound using (lane, position)
    where ${which}
-     and inbound.due_at <= now()
+     and inbound.${IS_DUE}
      and (inbound.leased_until is null or inbound.leased_until <= now())
      and not exists (select from inbound as leased where leased.lane = head.lane and leased.leased_until > now())
    order by ${order}
@@ -113,7 +116,7 @@ with recursive head as (
   union all
   select follower.id, false
     from due, lateral (
-      select id, bool_and(attempts = 0 and not slow and due_at <= now()) over earlier and sum(size) over earlier <= ${FOLLOWING_BYTES} as comes
+      select id, bool_and(attempts = 0 and not slow and ${IS_DUE}) over earlier and sum(size) over earlier <= ${FOLLOWING_BYTES} as comes
         from (select id, position, attempts, slow, due_at, size from inbound
                where lane = due.lane and position > due.position order by position limit ${RUN - 1}) as next
       window earlier as (order by position)) as follower
