@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { EVENT_TYPES, type EventType, isEventType } from '../access/event-types.ts'
 import { onWire } from '../validation/wire.ts'
 import { LIMITS } from '../vocabulary/limits.ts'
-import { queryList } from './query.ts'
+import { queryListWithoutCommas } from './query.ts'
 import { stringList } from './text.ts'
 
 /** Characters of an unknown name that its refusal repeats. */
@@ -37,7 +37,7 @@ export const eventTypeList = onWire(stringList(z.string(), LIMITS.event.filterTy
 
 /** The same in a query string. */
 export const queryEventTypes = onWire(
-  queryList.refine((names) => names.length <= LIMITS.event.filterTypes).transform(knownTypes),
+  queryListWithoutCommas.refine((names) => names.length <= LIMITS.event.filterTypes).transform(knownTypes),
   typesOnWire,
 )
 

@@ -113,17 +113,17 @@ export function queryIntegerWithin({ min, max }: { readonly min?: number; readon
   )
 }
 
-/** Names of a fixed set, each once, in each spelling of a list; an unknown one is refused at its index. */
+/** Names of a fixed set, each once, in each spelling of a list; an unknown one is refused at its index. None: absent. */
 export function queryNames<const Name extends string>(names: readonly Name[], what: string) {
   const known: ReadonlyMap<string, Name> = new Map(names.map((name) => [name, name]))
   return onWire(
-    queryList.transform((given, context): Name[] => {
+    queryListWithoutCommas.transform((given, context): Name[] | undefined => {
       for (const [index, name] of given.entries()) {
         if (known.has(name)) continue
         const message = `Unknown ${what}: ${name.slice(0, SHOWN)}`
         context.addIssue({ code: 'custom', path: [index], message })
       }
-      return [...new Set(given.flatMap((name) => known.get(name) ?? []))]
+      return given.length === 0 ? undefined : [...new Set(given.flatMap((name) => known.get(name) ?? []))]
     }),
     { type: 'array', items: { type: 'string', enum: names } },
   )

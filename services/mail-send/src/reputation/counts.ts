@@ -1,4 +1,4 @@
-import { countedIn, type EventOf, type ReputationCounts, type topics } from '@restante/contracts/events'
+import { countedOutside, type EventOf, type ReputationCounts, type topics } from '@restante/contracts/events'
 import { type Queryable, sql, type Tx } from '@restante/service/database'
 import { holdScopes } from '@restante/tenancy'
 
@@ -71,7 +71,7 @@ export interface DayOfOrganization extends ReputationCounts {
 /** Counts facts about the mail of organizations, in the transaction that publishes them. */
 export async function countFacts(tx: Tx, events: readonly DeliveryEvent[]): Promise<void> {
   const sums = [...Map.groupBy(events, ({ payload }) => payload.organization_id)].map(([organizationId, own]) => {
-    const counts = own.map(countedIn)
+    const counts = own.map(countedOutside)
     const sum = (of: keyof ReputationCounts) => counts.reduce((total, one) => total + one[of], 0)
     return { organizationId, sent: sum('sent'), bounced: sum('bounced'), complained: sum('complained') }
   })

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { openBlobStore } from '@restante/blobs'
-import { countedIn, ratesOf } from '@restante/contracts/events'
+import { countedIn, countedOutside, ratesOf } from '@restante/contracts/events'
 import { createLogger } from '@restante/service/telemetry'
 import { countRows, type PeerAnswer, queryRows, waitFor } from '@restante/testkit'
 import { reputationFindings } from '../../src/reputation/reputation.ts'
@@ -116,7 +116,7 @@ describe('what is counted for the reputation of an organization', () => {
     const body = { to: `nobody-${randomUUID()}@${DOMAIN}`, text: 'words' }
     const answer = await fixture.call('messages.send', inside, { path: '/messages/send', body })
     await factOf(fixture, answer.body['message_id'], 'delivery.bounced')
-    expect(await countsOf(inside)).toMatchObject({ sent: 0 })
+    expect(await countsOf(inside)).toEqual({ sent: 0, bounced: 0, complained: 0 })
   })
 
   it('is deleted after a day, with what was found', async () => {
@@ -210,9 +210,17 @@ describe('the definition of the rates', () => {
   }
   const facts = { ...about, message_id: '<1@a.test>', timestamp: new Date().toISOString(), recipients: ['a@b.test'] }
 
-  it('leaves out inboxes of the installation, and counts what bounced without leaving', () => {
-    const payload = { ...facts, recipients: ['a@b.test', 'c@here.test', 'd@here.test'], inside: 2 }
-    expect(countedIn({ type: 'delivery.handed_over', payload } as Parameters<typeof countedIn>[0]).sent).toBe(1)
+  it('leaves out addresses of the installation, and counts what bounced without leaving', () => {
+    const handedOver = {
+      type: 'delivery.handed_over',
+      payload: { ...facts, recipients: ['a@b.test', 'c@here.test', 'd@here.test'], inside: 2 },
+    } as Parameters<typeof countedOutside>[0]
+    expect([countedIn, countedOutside].map((count) => count(handedOver).sent)).toEqual([3, 1])
+    const bounced = {
+      type: 'delivery.bounced',
+      payload: { ...facts, type: 'Permanent', sub_type: 'NoEmail', inside: true },
+    } as Parameters<typeof countedOutside>[0]
+    expect([countedIn, countedOutside].map((count) => count(bounced).bounced)).toEqual([1, 0])
     expect(ratesOf({ sent: 0, bounced: 50, complained: 0 })).toEqual({ bounce: 1, complaint: 0 })
   })
 

@@ -82,7 +82,7 @@ export class Recount {
   rates(name: 'bounce' | 'complaint', { from, to, period, ...scope }: Asked, window: number) {
     const of = this.#in(scope)
     const amounts = {
-      sent: of('delivery.handed_over').map((fact) => [fact.at, recipients(fact) - Number(fact.payload['inside'] ?? 0)]),
+      sent: of('delivery.handed_over').map((fact) => [fact.at, recipients(fact)]),
       bounced: of('delivery.bounced').map((fact) => [
         fact.at,
         fact.payload['type'] === 'Permanent' && fact.payload['unproven'] !== true ? recipients(fact) : 0,

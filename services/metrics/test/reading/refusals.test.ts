@@ -4,6 +4,7 @@ import { type MetricsFixture, type MetricsOperation, startMetrics, viewer } from
 const [HOUR, DAY] = [3_600_000, 86_400_000]
 const NOW = Date.now()
 const ago = (ms: number) => new Date(NOW - ms).toISOString()
+const justNow = (ms: number) => new Date(Date.now() - ms).toISOString()
 
 let metrics: MetricsFixture
 beforeAll(async () => {
@@ -49,6 +50,7 @@ describe.each(ALL)('%s refuses', (operation) => {
     { query: { limit: '', period: '', descending: '', start: '', end: '' } },
     { query: { start: ago(DAY).replace('Z', '+00:00'), unknown: 'x' } },
     { query: { descending: 'false', end: ago(-DAY) } },
+    { query: { event_types: '[]', usage_types: ',', rate_types: '[""]' } },
   ])('nothing of $query', async ({ query }) => {
     expect(await ask(operation, query)).toMatchObject({ status: 200 })
   })
@@ -80,7 +82,10 @@ const tooWide = (path: string) => ({
 
 describe('events', () => {
   it('reach back 90 days, and no range is wider', async () => {
-    expect(await ask('metrics.listEvents', { start: ago(90 * DAY - HOUR) })).toMatchObject({ status: 200 })
+    expect(await ask('metrics.listEvents', { start: justNow(90 * DAY) })).toMatchObject({ status: 200 })
+    const [start, end] = [justNow(90 * DAY), ago(-1)]
+    expect(await ask('metrics.listEvents', { start, end })).toMatchObject(tooWide('start'))
+    expect(await ask('metrics.listEvents', { start: ago(90 * DAY + HOUR) })).toMatchObject(tooWide('start'))
     expect(await ask('metrics.listEvents', { start: ago(91 * DAY), end: ago(5 * DAY) })).toMatchObject({
       status: 400,
       refusal: { code: 'validation_error', errors: [{ path: ['start'] }] },
@@ -132,7 +137,7 @@ describe('rates', () => {
       status: 400,
       refusal: { code: 'validation_error', errors: [{ path: ['start'] }] },
     })
-    const widest = { start: ago(90 * DAY - HOUR), period: '86400', window: '2592000' }
+    const widest = { start: justNow(90 * DAY), period: '86400', window: '2592000' }
     expect(await ask('metrics.listRates', widest)).toMatchObject({ status: 200 })
   })
 })

@@ -45,6 +45,7 @@ const events = {
       sub_type: z.enum(BOUNCE_SUB_TYPES),
       diagnostic,
       unproven,
+      inside: z.literal(true).optional().meta({ description: 'They are addresses of the installation.' }),
     }),
     summary: 'These recipients were permanently refused, or retries were used up.',
   },

@@ -86,25 +86,25 @@ export class Decisions {
   }
 }
 
-/** One item for each answer, with all recipients that got the same one. */
+/** One item for each answer, with all recipients that got the same one. Those inside get theirs from this installation. */
 function occurrencesOf(decided: readonly Decided[]): Occurrence[] {
-  const groups = Map.groupBy(decided, ({ decision }) => answerKey(decision))
+  const groups = Map.groupBy(decided, ({ delivery, decision }) => `${delivery.inside} ${answerKey(decision)}`)
   return [...groups.values()].flatMap((group) => {
     const [first] = group
     if (!first) return []
     const recipients = group.map(({ delivery }) => delivery.recipient)
-    const item = occurrenceOf(first.decision, recipients)
+    const item = occurrenceOf(first, recipients)
     return item ? [item] : []
   })
 }
 
-function occurrenceOf(decision: Decision, recipients: string[]): Occurrence | undefined {
+function occurrenceOf({ delivery, decision }: Decided, recipients: string[]): Occurrence | undefined {
   const { text: diagnostic, mta: remote } = decision.verdict
   switch (decision.state) {
     case 'delivered':
       return { kind: 'delivered', recipients, remote }
     case 'bounced':
-      return { kind: 'bounced', recipients, bounce: decision.bounce, diagnostic }
+      return { kind: 'bounced', recipients, bounce: decision.bounce, diagnostic, inside: delivery.inside }
     case 'deferred':
       return decision.announceDelay ? { kind: 'delayed', recipients, diagnostic } : undefined
     case 'rejected':

@@ -10,12 +10,13 @@ type OpenRow = SendRow & {
   state: DeliveryState
   attempts: number
   delayed: boolean
+  inside: boolean
   held: boolean
 }
 
 const OPEN = sql<OpenRow & { destination: string }, [sendIds: readonly string[], destinations: readonly string[]]>(`
 select ${SEND_COLUMNS},
-       d.destination, d.id as delivery_id, d.recipient, d.state, d.attempts, d.delayed_at is not null as delayed,
+       d.destination, d.id as delivery_id, d.recipient, d.state, d.attempts, d.delayed_at is not null as delayed, d.inside,
        exists (select from delivery_holds h where ${holds('s.organization_id', 'd.destination')}) as held
   from (select distinct * from unnest($1::uuid[], $2::text[])) as target (send_id, destination)
   join sends s on s.id = target.send_id
@@ -83,12 +84,13 @@ export async function findAllOpen(
 function openTargetOf(rows: readonly OpenRow[]): OpenTarget | undefined {
   const [first] = rows
   if (!first) return undefined
-  const deliveries = rows.map(({ delivery_id: id, recipient, state, attempts, delayed }) => ({
+  const deliveries = rows.map(({ delivery_id: id, recipient, state, attempts, delayed, inside }) => ({
     id,
     recipient,
     state,
     attempts,
     delayed,
+    inside,
   }))
   return { send: sendOf(first), deliveries, held: first.held }
 }
@@ -112,8 +114,8 @@ export async function beginAll(
   const ids = deliveries.map(({ id }) => id)
   const attempts = deliveries.map((delivery) => delivery.attempts)
   const begun = new Set((await on.query(BEGIN, ids, attempts)).map(attemptKey))
-  return deliveries.map(({ id, recipient, delayed, attempts: before }) => {
-    const delivery = { id, recipient, delayed, attempts: before + 1 }
+  return deliveries.map(({ id, recipient, delayed, inside, attempts: before }) => {
+    const delivery = { id, recipient, delayed, inside, attempts: before + 1 }
     // What two attempts begin at the same time is begun by the first.
     return begun.delete(attemptKey(delivery)) ? delivery : undefined
   })

@@ -19,6 +19,8 @@ export type Occurrence =
       readonly bounce: BounceClass
       readonly diagnostic: string | undefined
       readonly proof?: ReportProof
+      /** They are addresses of the installation. */
+      readonly inside?: boolean
     }
   | {
       readonly kind: 'complained'
@@ -67,7 +69,15 @@ function eventOf(about: About, item: Occurrence, at: EventMoment): DeliveryEvent
       const { type, subType: sub_type } = item.bounce
       return event(
         'delivery.bounced',
-        { ...about, recipients, type, sub_type, diagnostic: item.diagnostic, ...proofOf(item) },
+        {
+          ...about,
+          recipients,
+          type,
+          sub_type,
+          diagnostic: item.diagnostic,
+          ...proofOf(item),
+          ...(item.inside === true && { inside: true }),
+        },
         at,
       )
     }

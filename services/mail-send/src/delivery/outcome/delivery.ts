@@ -22,6 +22,8 @@ export interface BegunDelivery {
   readonly attempts: number
   /** Whether its delay was announced. */
   readonly delayed: boolean
+  /** An address of the installation. */
+  readonly inside: boolean
 }
 
 /** A delivery that is not finished yet. */
@@ -57,7 +59,7 @@ export const UNDETERMINED: BounceClass = { type: 'Undetermined', subType: 'Undet
 
 /** The rule of mail 15.1: delivered, refused for good, deferred, or given up. */
 export function decide(
-  delivery: Omit<BegunDelivery, 'id'>,
+  delivery: Pick<BegunDelivery, 'recipient' | 'attempts' | 'delayed'>,
   outcome: Outcome,
   clock: { readonly acceptedAt: Date; readonly now: Date; readonly random: number },
   policy: RetryPolicy,
