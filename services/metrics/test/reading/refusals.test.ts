@@ -83,7 +83,7 @@ const tooWide = (path: string) => ({
 describe('events', () => {
   it('reach back 90 days, and no range is wider', async () => {
     expect(await ask('metrics.listEvents', { start: justNow(90 * DAY) })).toMatchObject({ status: 200 })
-    const [start, end] = [justNow(90 * DAY), ago(-1)]
+    const [start, end] = [justNow(90 * DAY), justNow(-HOUR)]
     expect(await ask('metrics.listEvents', { start, end })).toMatchObject(tooWide('start'))
     expect(await ask('metrics.listEvents', { start: ago(90 * DAY + HOUR) })).toMatchObject(tooWide('start'))
     expect(await ask('metrics.listEvents', { start: ago(91 * DAY), end: ago(5 * DAY) })).toMatchObject({
