@@ -1,6 +1,7 @@
 import { queryRows } from '@restante/testkit'
 import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
 import { receiveMail } from '../mailbox-fixture.ts'
+import { untilIndexed } from '../search/search-fixture.ts'
 
 const COPIES = 24
 /** Of a page, and of the largest item. */
@@ -29,29 +30,34 @@ message as (
            'thread_id', wide.thread_id, 'message_id', '<' || wide.id || '@x>', 'header_id', '<' || wide.id || '@x>',
            'digest', wide.id, 'attachments', files, 'blob', wide.id,
            'timestamp', messages."timestamp" - number * interval '1 ms')) as copy
-   where messages.inbox_uid = $1)
-insert into message_bodies (id, text, headers) select id, 'x', '{}' from wide`
+   where messages.inbox_uid = $1),
+body as (insert into message_bodies (id, text, headers) select id, 'x', '{}' from wide)
+insert into unindexed_messages select id from wide`
 
 beforeAll(async () => {
   fixture = await openFixture()
   inbox = await fixture.inbox()
   await receiveMail(fixture, inbox, { subject: 'Budget' })
   await queryRows(fixture.db, COPY, inbox.inbox_uid)
+  await untilIndexed(fixture)
 })
 afterAll(() => fixture.stop())
 
-describe('a list of items that are very large', () => {
+describe('a list or a search of items that are very large', () => {
   it.each([
-    ['messages', ''],
-    ['messages', '&subject=budget'],
-    ['threads', ''],
-    ['threads', '&subject=budget'],
-  ] as const)('has short pages, which have all of them in order: %s%s', async (what, filter) => {
+    ['messages', 'list', ''],
+    ['messages', 'list', '&subject=budget'],
+    ['messages', 'search', '&q=budget'],
+    ['threads', 'list', ''],
+    ['threads', 'list', '&subject=budget'],
+    ['threads', 'search', '&q=budget'],
+  ] as const)('has short pages, which have all of them in order: %s.%s%s', async (what, how, filter) => {
     const times: string[] = []
     let pages = 0
     for (let token: string | undefined, more = true; more; more = token !== undefined) {
-      const path = `/${what}?limit=100${filter}${token === undefined ? '' : `&page_token=${token}`}`
-      const { body } = await fixture.call(inbox.caller, `${what}.list`, 'GET', path)
+      const folder = how === 'search' ? `/${what}/search` : `/${what}`
+      const path = `${folder}?limit=100${filter}${token === undefined ? '' : `&page_token=${token}`}`
+      const { body } = await fixture.call(inbox.caller, `${what}.${how}`, 'GET', path)
       expect(Buffer.byteLength(JSON.stringify(body))).toBeLessThan(2 * PAGE + ITEM)
       expect(body.count).toBe(body[what].length)
       times.push(...body[what].map(({ timestamp }: { timestamp: string }) => timestamp))
