@@ -1,4 +1,6 @@
+import { StreamedJson } from '@restante/service/http'
 import { queryRows } from '@restante/testkit'
+import { getMessages } from '../../src/mailbox-api/batch-get.ts'
 import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
 import { receiveMail } from '../mailbox-fixture.ts'
 import { untilIndexed } from '../search/search-fixture.ts'
@@ -67,5 +69,40 @@ describe('a list or a search of items that are very large', () => {
     expect(pages).toBeGreaterThan(1)
     expect(times).toHaveLength(COPIES + 1)
     expect(times).toEqual(times.toSorted().toReversed())
+  })
+})
+
+describe('a batch of messages that are very large', () => {
+  it('has all of them in order, of which about 10 MB at a time are read', async () => {
+    const rows = await queryRows<{ message_id: string }>(
+      fixture.db,
+      'select message_id from messages where inbox_uid = $1 order by id desc',
+      inbox.inbox_uid,
+    )
+    const ids = rows.map(({ message_id }) => message_id)
+    const read: number[] = []
+    const db = new Proxy(fixture.db, {
+      get(target, name) {
+        if (name !== 'query') return Reflect.get(target, name, target)
+        return async (...query: Parameters<typeof target.query>) => {
+          const found = await target.query(...query)
+          read.push(Buffer.byteLength(JSON.stringify(found)))
+          return found
+        }
+      },
+    })
+    const batch = await getMessages(db, inbox.caller, ids)
+    if (!(batch instanceof StreamedJson)) throw new Error('The whole batch was read at once.')
+    expect(read).toHaveLength(1)
+    let text = ''
+    for await (const part of batch.parts) text += part
+    expect(Math.max(...read)).toBeLessThan(2 * PAGE + ITEM)
+    const answer = JSON.parse(text)
+    expect(answer).toMatchObject({ limit: COPIES + 1, count: COPIES + 1 })
+    expect(answer.messages.map(({ message_id }: { message_id: string }) => message_id)).toEqual(ids)
+    const { body } = await fixture.call(inbox.caller, 'messages.batchGet', 'POST', '/messages/batch-get', {
+      message_ids: ids,
+    })
+    expect(body).toEqual(answer)
   })
 })
