@@ -42,7 +42,7 @@ export {
   messageIdsIn,
 } from './headers/message-ids.ts'
 export { escapeHtml } from './html/escape.ts'
-export { htmlToText } from './html/render.ts'
+export { affordableText, htmlToText } from './html/render.ts'
 export { DEFAULT_LIMITS } from './limits/default-limits.ts'
 export type { ParseLimits } from './limits/limits.ts'
 export { type NamedEntry, readListEntry } from './lists/entry.ts'
