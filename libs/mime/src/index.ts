@@ -51,16 +51,6 @@ export type { AttachmentInfo, Automation, MailHeader, ParsedMail } from './parse
 export { parse, parseHeadersOnly, readAuthor, readMail, readMentioned, readReport } from './read/read.ts'
 export type { ReadMail } from './read/read-mail.ts'
 export {
-  attribution,
-  forwardBodies,
-  forwardSubject,
-  replyBodies,
-  replyHtml,
-  replySubject,
-  replyText,
-  textAsHtml,
-} from './reply/quote.ts'
-export {
   type ReplySource,
   replyAllRecipients,
   replyRecipients,
