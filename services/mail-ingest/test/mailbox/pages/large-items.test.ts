@@ -1,9 +1,9 @@
 import { StreamedJson } from '@restante/service/http'
 import { queryRows } from '@restante/testkit'
-import { getMessages } from '../../src/mailbox-api/batch-get.ts'
-import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
-import { receiveMail } from '../mailbox-fixture.ts'
-import { untilIndexed } from '../search/search-fixture.ts'
+import { getMessages } from '../../../src/mailbox-api/batch-get.ts'
+import { type Fixture, openFixture, type TestInbox } from '../../fixture.ts'
+import { receiveMail } from '../../mailbox-fixture.ts'
+import { untilIndexed } from '../../search/search-fixture.ts'
 
 const COPIES = 24
 /** Of a page, and of the largest item. */
