@@ -42,7 +42,7 @@ export {
   messageIdsIn,
 } from './headers/message-ids.ts'
 export { escapeHtml } from './html/escape.ts'
-export { htmlToText } from './html/render.ts'
+export { affordableText, htmlToText } from './html/render.ts'
 export { DEFAULT_LIMITS } from './limits/default-limits.ts'
 export type { ParseLimits } from './limits/limits.ts'
 export { type NamedEntry, readListEntry } from './lists/entry.ts'
@@ -50,16 +50,6 @@ export { judgeAddress, judgeMentioned, type ListEntry, type Lists, type ListVerd
 export type { AttachmentInfo, Automation, MailHeader, ParsedMail } from './parse/mail.ts'
 export { parse, parseHeadersOnly, readAuthor, readMail, readMentioned, readReport } from './read/read.ts'
 export type { ReadMail } from './read/read-mail.ts'
-export {
-  attribution,
-  forwardBodies,
-  forwardSubject,
-  replyBodies,
-  replyHtml,
-  replySubject,
-  replyText,
-  textAsHtml,
-} from './reply/quote.ts'
 export {
   type ReplySource,
   replyAllRecipients,

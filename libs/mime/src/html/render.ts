@@ -1,4 +1,6 @@
 import { compile } from 'html-to-text'
+import { affordableLength } from '../limits/affordable.ts'
+import type { ParseLimits } from '../limits/limits.ts'
 import { MARK, MARK_START, OBJECT, type SkippedRange, simplifyHtml } from './simplify.ts'
 
 /** One line of rendered html. */
@@ -30,6 +32,11 @@ export function renderLines(html: string, skipped: readonly SkippedRange[] = [])
 /** The words of html as plain text, for search and for previews of mail without a text part. */
 export function htmlToText(html: string): string {
   return textOfPage(simplifyHtml(html))
+}
+
+/** The same of the beginning of html that is as long as a mail may cost. */
+export function affordableText(html: string, limits: Pick<ParseLimits, 'extractedHtml' | 'htmlTags'>): string {
+  return htmlToText(html.slice(0, affordableLength(html, limits)))
 }
 
 /** The words of a page that `simplifyHtml` or a `Page` has written. */

@@ -2,7 +2,7 @@ import { LIMITS } from '@restante/contracts/vocabulary'
 import { bareAddress } from '../addresses/mailboxes.ts'
 import { balancedHtml } from '../html/balance.ts'
 import { escapeHtml } from '../html/escape.ts'
-import { htmlToText } from '../html/render.ts'
+import { visibleText } from '../html/visible-text.ts'
 import { affordableLength } from '../limits/affordable.ts'
 import type { ReplySource } from './recipients.ts'
 
@@ -55,35 +55,54 @@ export function replyHtml(html: string, source: Quoted): string {
 
 type Forwarded = Quoted & Pick<ReplySource, 'to' | 'cc' | 'subject'>
 
+/** The bodies of a forward. */
+export interface ForwardBodies {
+  readonly text?: string
+  readonly html?: string
+  /** The html of the source, to be attached, where neither body is sure to have all of it. */
+  readonly original?: string
+}
+
 const FORWARD_LINE = '---------- Forwarded message ---------'
+/** The name of the file with the original, which the bodies mention. */
+export const ORIGINAL_NAME = 'original.html'
+const ATTACHED_LINE = `[The message is attached as ${ORIGINAL_NAME}]`
 
 /**
  * The bodies of a forward: the caller's text with the whole source below it (mail 8.3). A forward keeps the form of its
- * source, so there is html wherever the source or the caller has it, and text unless the caller gives html only.
+ * source, so there is html wherever the source or the caller has it, and text unless the caller gives html only. A source
+ * that has html alone, of which no part of another page can be made, is also given as it is: its text may be cut.
  */
-export function forwardBodies(
-  own: { text?: string; html?: string },
-  source: Forwarded,
-): { text?: string; html?: string } {
+export function forwardBodies(own: { text?: string; html?: string }, source: Forwarded): ForwardBodies {
   const isHtmlOnly = own.html !== undefined && own.text === undefined
   const isHtml = own.html !== undefined || source.html !== undefined
+  const page = insertable(source)
+  const isAttached = source.html !== undefined && page === undefined && !source.text?.trim()
+  const words = isAttached ? `${wordsOf(source)}\n\n${ATTACHED_LINE}`.trimStart() : wordsOf(source)
   return {
-    ...(!isHtmlOnly && { text: forwardText(own.text ?? '', source) }),
-    ...(isHtml && { html: forwardHtml(own.html ?? (own.text === undefined ? '' : textAsHtml(own.text)), source) }),
+    ...(!isHtmlOnly && { text: forwardText(own.text ?? '', source, words) }),
+    ...(isHtml && {
+      html: forwardHtml(
+        own.html ?? (own.text === undefined ? '' : textAsHtml(own.text)),
+        source,
+        page ?? textAsHtml(source.html === undefined ? (source.text ?? '') : words),
+      ),
+    }),
+    ...(isAttached && { original: source.html }),
   }
 }
 
-/** The caller's text, the forwarded header lines, and the text of the source, a blank line between them. */
-function forwardText(text: string, source: Forwarded): string {
+/** The caller's text, the forwarded header lines, and the words of the source, a blank line between them. */
+function forwardText(text: string, source: Forwarded, words: string): string {
   const above = withoutLastBreaks(text)
-  const block = `${FORWARD_LINE}\n${forwardedLines(source).join('\n')}\n\n${wordsOf(source)}`
+  const block = `${FORWARD_LINE}\n${forwardedLines(source).join('\n')}\n\n${words}`
   return above === '' ? block : `${above}\n\n${block}`
 }
 
-function forwardHtml(html: string, source: Forwarded): string {
+function forwardHtml(html: string, source: Forwarded, content: string): string {
   const lines = [FORWARD_LINE, ...forwardedLines(source)].map(escapeHtml).join('<br>\n')
   // Not the container of a quote: what is forwarded is the content of this message (mail 14).
-  const block = `<br><div class="forwarded_message"><div dir="ltr">${lines}<br></div><br>${htmlOf(source)}</div>`
+  const block = `<br><div class="forwarded_message"><div dir="ltr">${lines}<br></div><br>${content}</div>`
   const end = closingTag(html)
   return html.slice(0, end) + block + html.slice(end)
 }
@@ -98,16 +117,25 @@ function forwardedLines({ from, timestamp, subject, to, cc }: Forwarded): string
   ]
 }
 
-/** The text of the source, or of its html where it has no other: a blank text beside html is none. */
+/**
+ * The text of the source, or what a person sees of its html where it has no other: a blank text beside html is none. What the
+ * sender has hidden is no word that the reader can answer, and would come to light in the quote.
+ */
 function wordsOf({ text, html = '' }: Quoted): string {
-  const words = text?.trim() ? text : htmlToText(html.slice(0, affordableLength(html, LIMITS.mime)))
+  const read = html.slice(0, affordableLength(html, LIMITS.mime))
+  const words = text?.trim() ? text : visibleText(read, { annotated: false }).text
   return withoutLastBreaks(words.replace(/\r\n?/g, '\n'))
 }
 
 /** The html of the source, none of which gets out of what it is put into; where that cannot be had, its text. */
 function htmlOf(source: Quoted): string {
   if (source.html === undefined) return textAsHtml(source.text ?? '')
-  return balancedHtml(bodyContent(source.html), LIMITS.mime) ?? textAsHtml(wordsOf(source))
+  return insertable(source) ?? textAsHtml(wordsOf(source))
+}
+
+/** The html of the source, where none of it gets out of what it is put into. */
+function insertable({ html }: Quoted): string | undefined {
+  return html === undefined ? undefined : balancedHtml(bodyContent(html), LIMITS.mime)
 }
 
 /** Plain text as html: escaped, its line breaks kept. */

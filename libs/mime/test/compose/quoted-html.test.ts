@@ -1,5 +1,6 @@
 import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5'
-import { extractReplyHtml, forwardBodies, OpenImage, type ReplySource, replyHtml } from '../../src/index.ts'
+import { extractReplyHtml, OpenImage, type ReplySource } from '../../src/index.ts'
+import { forwardBodies, replyHtml } from '../../src/reply/quote.ts'
 
 const source: ReplySource = {
   messageId: '<2@x>',
@@ -118,6 +119,30 @@ describe('the html of a source', () => {
     const started = performance.now()
     expect(quoted(html)).toMatch(/the text of the source|^<b id="0">/)
     expect(performance.now() - started).toBeLessThan(10_000)
+  })
+})
+
+describe('a forward of html that cannot be put into another page', () => {
+  const html = `${'<br>'.repeat(100_000)}<p>The end</p>`
+  const { text: _, ...htmlOnly } = source
+
+  it('brings the original, where the source has no text', () => {
+    const forward = forwardBodies({ text: 'See' }, { ...htmlOnly, html })
+    expect(forward.original).toBe(html)
+    for (const body of [forward.text, forward.html]) expect(body).toContain('attached as original.html')
+    const inHtml = forwardBodies({ html: OWN }, { ...htmlOnly, html: '<div>'.repeat(600) })
+    expect(inHtml.original).toBe('<div>'.repeat(600))
+    expect(inHtml.html).toContain('attached as original.html')
+  })
+
+  it('has the text of the source instead, where there is one', () => {
+    const forward = forwardBodies({ text: 'See' }, { ...source, html })
+    expect(forward).not.toHaveProperty('original')
+    for (const body of [forward.text, forward.html]) expect(body).toContain('the text of the source')
+  })
+
+  it('brings no original where the html is in it', () => {
+    expect(forwardBodies({ text: 'See' }, { ...htmlOnly, html: '<p>All</p>' })).not.toHaveProperty('original')
   })
 })
 

@@ -2,16 +2,19 @@ import {
   candidateIds,
   extractReply,
   extractReplyHtml,
-  forwardSubject,
   type ReplySource,
   replyAllRecipients,
-  replyBodies,
-  replyHtml,
   replyRecipients,
-  replySubject,
-  replyText,
   threadingHeaders,
 } from '../../src/index.ts'
+import {
+  forwardBodies,
+  forwardSubject,
+  replyBodies,
+  replyHtml,
+  replySubject,
+  replyText,
+} from '../../src/reply/quote.ts'
 
 const source: ReplySource = {
   messageId: '<2@x>',
@@ -115,6 +118,26 @@ describe('quoting', () => {
     const { text: _, ...htmlOnly } = source
     expect(replyText('Yes', htmlOnly)).toContain('\n\n> Where is it?')
     expect(replyText('Yes', { ...htmlOnly, text: ' \n' })).toContain('\n\n> Where is it?')
+  })
+
+  it.each([
+    ['by its style', '<p style="display:none">SECRET</p>'],
+    ['by a size', '<p style="font-size:0">SECRET</p>'],
+    ['by a style sheet in the head', '<p class="preheader">SECRET</p>'],
+    ['by its colour', '<p style="color:#ffffff">SECRET</p>'],
+  ])('does not bring to light what html hides %s', (_, hidden) => {
+    const html = `<html><head><style>.preheader { max-height: 0; overflow: hidden }</style></head><body bgcolor="#fff">${hidden}<p>Where is it?</p></body></html>`
+    const { text: _text, ...htmlOnly } = source
+    expect(replyText('Yes', { ...htmlOnly, html })).toMatch(/wrote:\n\n> Where is it\?$/)
+    const { text } = forwardBodies({ text: 'See' }, { ...htmlOnly, html })
+    expect(text).toContain('Where is it?')
+    expect(text).not.toContain('SECRET')
+  })
+
+  it('quotes links and pictures of html by their words', () => {
+    const { text: _, ...htmlOnly } = source
+    const html = '<p>See <a href="https://x.test/y">the order</a><img src="a.png" alt="A box">\u200b.</p>'
+    expect(replyText('Yes', { ...htmlOnly, html })).toMatch(/\n\n> See the orderA box\.$/)
   })
 
   it('puts the html of the source into the container that extractors recognise', () => {

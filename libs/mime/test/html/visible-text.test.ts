@@ -264,6 +264,11 @@ describe('visibleText writes', () => {
   })
 })
 
+it('is without annotations only what the page says', () => {
+  const html = '<a href="https://x.test/y">Our o\u200brder</a> <img src=x alt="A box"><img src=y>'
+  expect(visibleText(html, { annotated: false })).toEqual({ text: 'Our order A box', hiddenChars: 0, unreadChars: 0 })
+})
+
 describe('visibleText is bounded', () => {
   it('reads no more than its limit, and says so', () => {
     expect(visibleText(`Hello${' '.repeat(MAX_HTML_CHARS)}SECRET`)).toEqual({
@@ -285,6 +290,13 @@ describe('visibleText is bounded', () => {
     )
     expect(text.length + hiddenChars).toBeGreaterThanOrEqual(100_000)
     expect(text.length).toBeLessThan(1_000)
+  })
+
+  it('ends where the parser repeats formatting in each paragraph, and says so', () => {
+    const formatting = Array.from({ length: 400 }, (_, at) => `<b id=${at}>`).join('')
+    const { text, unreadChars } = visibleText(`<p>Hello${formatting}${'<p>x'.repeat(100_000)}`)
+    expect(text).toMatch(/^Hello/)
+    expect(unreadChars).toBeGreaterThan(300_000)
   })
 
   it.each([

@@ -30,4 +30,4 @@ export {
 } from './operations/operations.ts'
 export { type Match, Router } from './operations/router.ts'
 export { handlerTable, type ServiceRoutesOptions, serviceRoutes } from './operations/service-routes.ts'
-export { WrittenJson } from './operations/written-json.ts'
+export { StreamedJson, WrittenJson } from './operations/written-json.ts'

@@ -9,6 +9,7 @@ import {
   type Handlers,
   HttpListener,
   ServiceClient,
+  StreamedJson,
   serviceRoutes,
   UpstreamRejectedError,
 } from '../../src/http/index.ts'
@@ -54,10 +55,18 @@ const handlers: Handlers<'webhooks-dispatcher'> = {
   'webhooks.update': async ({ params }) => ({ ...webhook, client_id: params.webhook_id }),
   'webhooks.delete': async () => undefined,
   'webhooks.test': async () => ({ delivery_id: `msg_${'0'.repeat(27)}`, event_id: crypto.randomUUID() }),
-  'webhooks.listDeliveries': async () => ({ count: 0, deliveries: [] }),
+  'webhooks.listDeliveries': async ({ params }) => new StreamedJson(parts(params.webhook_id)),
   'webhooks.retryDelivery': async () => delivery,
   'webhooks.getHeaders': async () => ({ header_names: [] }),
   'webhooks.updateHeaders': async () => undefined,
+}
+
+/** An answer in parts, which fails where the id says so. */
+async function* parts(id: string): AsyncGenerator<string> {
+  if (id === 'fails-at-once') throw new ApiError('not_found')
+  yield '{"count":1,'
+  if (id === 'fails-later') throw new Error('the database is gone')
+  yield `"deliveries":[${JSON.stringify(delivery)}]}`
 }
 
 const internal = {
@@ -132,6 +141,16 @@ describe('the operations of a service', () => {
     expect(answered.headers.get('cache-control')).toBe('no-store')
     expect(await answered.json()).toEqual({ count: 0, webhooks: [], limit: 7 })
     expect((await request('webhooks.list', 'HEAD', '/webhooks')).status).toBe(200)
+  })
+
+  it('answer part by part, and like any other when that fails before the first part', async () => {
+    const list = (id: string) => request('webhooks.listDeliveries', 'GET', `/webhooks/${id}/deliveries`)
+    const answered = await list('ep_1')
+    expect(answered.headers.get('content-type')).toBe('application/json; charset=utf-8')
+    expect(answered.headers.get('cache-control')).toBe('no-store')
+    expect([answered.status, await answered.json()]).toEqual([200, { count: 1, deliveries: [delivery] }])
+    expect((await list('fails-at-once')).status).toBe(404)
+    await expect(list('fails-later').then((cut) => cut.text())).rejects.toThrow()
   })
 
   it('answer 204 without a body to a void operation', async () => {

@@ -31,7 +31,7 @@ export interface MailContent {
   readonly html: string | null
   readonly extractedText: string | null
   readonly extractedHtml: string | null
-  /** What the html shows, where no text is beside it: a blank text counts as none. */
+  /** What the html shows, where no text is beside it: a blank text counts as none. Empty where it shows no words. */
   readonly searchText: string | null
   readonly preview: string | null
   readonly attachments: readonly StoredAttachment[]
@@ -55,7 +55,7 @@ export function contentOf(mail: ReadMail, raw: Buffer): MailContent {
     html: optional(mail.html),
     extractedText: optional(mail.extractedText),
     extractedHtml: optional(mail.extractedHtml),
-    searchText: mail.text?.trim() ? null : optional(mail.searchText || undefined),
+    searchText: mail.html === undefined || mail.text?.trim() ? null : optional(mail.searchText),
     preview: optional(mail.preview),
     attachments: mail.attachments.map(storedAttachment),
     digest: mail.digest,
@@ -142,6 +142,6 @@ function optional(text: string | undefined): string | null {
 }
 
 /** Text in a form that PostgreSQL and JSON can store: without NUL and without broken surrogate pairs. */
-function storable(text: string): string {
+export function storable(text: string): string {
   return text.replaceAll('\0', '').toWellFormed()
 }

@@ -1,35 +1,93 @@
 import type { Caller } from '@restante/contracts/access'
 import type { ResponseOf } from '@restante/contracts/operations'
 import { type Database, sql } from '@restante/service/database'
-import { messageDocument } from '../mailbox/rows/documents.ts'
-import type { BodyColumns } from '../mailbox/rows/rows.ts'
-import { visibleMessages } from './visible.ts'
+import { StreamedJson } from '@restante/service/http'
+import { requireInbox } from '@restante/service/identity'
+import { type FullMessageRow, messageDocument } from '../mailbox/rows/documents.ts'
+import type { ScopeColumns } from '../mailbox/rows/rows.ts'
+import { unpackedBytes } from '../mailbox/rows/unpacked-bytes.ts'
+import { MESSAGE_ITEM_COLUMNS } from './pages/items.ts'
+import { PAGE_BYTES } from './pages/list-query.ts'
+import { isVisible } from './visible.ts'
 
-/** Headers of one answer; those of further messages are left out. */
-const HEADER_BYTES = 10 * 1024 * 1024
+type Batch = ResponseOf<'messages.batchGet'>
 
-const HEADERS = sql<Pick<BodyColumns, 'headers'> & { id: string }, [ids: readonly string[]]>(`
-select id, headers
-  from (select id, headers,
-               sum(octet_length(headers::text)) over (order by array_position($1::uuid[], id)) as bytes
-          from message_bodies where id = any($1::uuid[])) as sized
- where bytes <= ${HEADER_BYTES}`)
+interface Outline extends ScopeColumns {
+  readonly id: string
+  readonly message_id: string
+  readonly labels: readonly string[]
+  /** About how many it takes in the answer. */
+  readonly bytes: number
+}
+
+const OUTLINES = sql<Outline, [inboxUid: string, messageIds: readonly string[]]>(`
+select id, message_id, organization_id, pod_id, inbox_uid, inbox_address, labels,
+       ${unpackedBytes('recipients', 'reply_to', 'attachments', '"references"', 'labels')} + coalesce(octet_length(headers::text), 0)
+         as bytes
+  from messages left join message_bodies using (id)
+ where inbox_uid = $1 and message_id = any($2)`)
+
+type Row = Omit<FullMessageRow, 'text' | 'html' | 'extracted_text' | 'extracted_html'>
+
+const WITHOUT_BODIES = sql<Row, [ids: readonly string[]]>(`
+select ${MESSAGE_ITEM_COLUMNS}, reply_to, opened_at, coalesce(headers, '{}') as headers
+  from messages left join message_bodies using (id)
+ where id = any($1::uuid[]) order by array_position($1::uuid[], id)`)
 
 const NO_BODY = { text: null, html: null, extracted_text: null, extracted_html: null }
 
-/** Several messages without their bodies, in the order of the request (mail 6.4). */
+/**
+ * Several messages without their bodies, in the order of the request (mail 6.4). Where they are more than one answer has room
+ * for, they are sent in portions, of which one is in memory at a time: there is no token with which a caller could ask for the
+ * rest.
+ */
 export async function getMessages(
   db: Database,
   caller: Caller,
   messageIds: readonly string[],
-): Promise<ResponseOf<'messages.batchGet'>> {
-  const messages = await visibleMessages(db, caller, messageIds)
-  const ids = messages.map(({ id }) => id)
-  const headersOf = new Map((await db.query(HEADERS, ids)).map(({ id, headers }) => [id, headers]))
-  const documents = messages.map((message) => {
-    const found = headersOf.get(message.id)
-    const { headers, ...rest } = messageDocument({ ...message, ...NO_BODY, headers: found ?? {} })
-    return found === undefined ? rest : { ...rest, headers }
+): Promise<Batch | StreamedJson<Batch>> {
+  const outlines = await db.query(OUTLINES, requireInbox(caller).uid, messageIds)
+  const byId = new Map(outlines.map((outline) => [outline.message_id, outline]))
+  const found = messageIds.flatMap((id) => {
+    const outline = byId.get(id)
+    return outline && isVisible(caller, outline) ? [outline] : []
   })
-  return { limit: messageIds.length, count: documents.length, messages: documents }
+  const portions = inPortions(found)
+  const limit = messageIds.length
+  if (portions.length > 1) return new StreamedJson(written(db, limit, portions))
+  const messages = await read(db, portions[0] ?? [])
+  return { limit, count: messages.length, messages }
+}
+
+async function read(db: Database, ids: readonly string[]): Promise<Batch['messages']> {
+  const rows = await db.query(WITHOUT_BODIES, ids)
+  return rows.map((row) => messageDocument({ ...row, ...NO_BODY }))
+}
+
+/** The ids of messages, divided so that each portion has room in one answer; one message alone may take more. */
+function inPortions(outlines: readonly Outline[]): string[][] {
+  const portions: string[][] = []
+  let left = 0
+  for (const { id, bytes } of outlines) {
+    left -= bytes
+    const last = portions.at(-1)
+    if (last && left >= 0) last.push(id)
+    else {
+      portions.push([id])
+      left = PAGE_BYTES - bytes
+    }
+  }
+  return portions
+}
+
+async function* written(db: Database, limit: number, portions: readonly string[][]): AsyncGenerator<string> {
+  let count = 0
+  for (const ids of portions) {
+    for (const message of await read(db, ids)) {
+      const before = count++ === 0 ? `{"limit":${limit},"messages":[` : ','
+      yield before + JSON.stringify(message)
+    }
+  }
+  // Last: a message may be deleted until it is read.
+  yield count === 0 ? JSON.stringify({ limit, count, messages: [] }) : `],"count":${count}}`
 }

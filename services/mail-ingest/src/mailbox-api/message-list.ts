@@ -3,20 +3,10 @@ import type { RequestOf, ResponseOf } from '@restante/contracts/operations'
 import type { Database } from '@restante/service/database'
 import { type Cursors, KeysetPage } from '@restante/service/http'
 import { requireInbox } from '@restante/service/identity'
-import { type MessageItemRow, messageItem } from '../mailbox/rows/documents.ts'
-import { byTimestamp, ListConditions, listed, unpackedBytes } from './list-query.ts'
+import { messageItem } from '../mailbox/rows/documents.ts'
+import { MESSAGE_ITEMS } from './pages/items.ts'
+import { byTimestamp, ListConditions } from './pages/list-query.ts'
 import { hiddenInList } from './visibility.ts'
-
-/** The columns of `MessageItemRow`. */
-export const MESSAGE_ITEM_COLUMNS = `id, organization_id, pod_id, inbox_uid, inbox_address, thread_id, message_id, labels, "timestamp",
-  sender, "to", cc, bcc, subject, preview, in_reply_to, "references", attachments, size, authentication,
-  calendar_event_id, created_at, updated_at`
-
-const ITEMS = listed<MessageItemRow>(
-  'messages',
-  MESSAGE_ITEM_COLUMNS,
-  unpackedBytes('recipients', 'attachments', '"references"', 'labels'),
-)
 
 /** Lists sent and received messages together, newest first (mail 6.1). */
 export async function listMessages(
@@ -33,7 +23,7 @@ export async function listMessages(
     .contains('sender', query.from)
     .contains('recipients', query.to)
     .contains('subject', query.subject)
-    .page(deps.db, ITEMS, page)
+    .page(deps.db, MESSAGE_ITEMS, page)
   const { items, members } = page.answer(rows, byTimestamp, messageItem, rows[0]?.found)
   return { ...members, messages: items }
 }

@@ -1,6 +1,5 @@
 import type { Caller } from '@restante/contracts/access'
 import type { RequestOf, ResponseOf } from '@restante/contracts/operations'
-import type { Highlights } from '@restante/contracts/resources'
 import { type Database, sql } from '@restante/service/database'
 import { type Cursors, KeysetPage } from '@restante/service/http'
 import { requireInbox, scopeFilter } from '@restante/service/identity'
@@ -10,17 +9,11 @@ import type { Wanted } from '../search/finding/compare.ts'
 import { highlight } from '../search/finding/found.ts'
 import { searchedWords } from '../search/finding/search-query.ts'
 import { Stems } from '../search/text/stems.ts'
-import { MESSAGE_ITEM_COLUMNS } from './message-list.ts'
-import { takeResults, tokenPosition } from './search/ranking.ts'
+import { byIds, MESSAGE_ITEMS } from './pages/items.ts'
+import type { Measured } from './pages/list-query.ts'
+import { answerResults, takeResults } from './search/ranking.ts'
 
-const FOUND = sql<MessageItemRow, [ids: readonly string[]]>(
-  `select ${MESSAGE_ITEM_COLUMNS} from messages where id = any($1::uuid[])`,
-)
-
-interface Found {
-  readonly message: MessageItemRow
-  readonly highlights: Highlights
-}
+const FOUND = sql<Measured<MessageItemRow>, [ids: readonly string[]]>(byIds(MESSAGE_ITEMS))
 
 /** Searches the messages of an inbox, best match first; those with a restricted label are never found (mail 6.2, 17). */
 export async function searchMessages(
@@ -34,18 +27,13 @@ export async function searchMessages(
   const words = searchedWords(q, stems)
   const searched = { scope: scopeFilter(caller), words, before, after }
   const find = (wanted: Wanted) => findCandidates(db, searched, wanted)
-  const found = await takeResults<Found>(page, 'id', find, async (candidates) => {
-    const ids = candidates.map(({ id }) => id)
-    const [rows, highlighted] = await Promise.all([db.query(FOUND, ids), highlight(db, candidates, words, stems)])
-    const messages = new Map(rows.map((row) => [row.id, row]))
+  const results = await takeResults(page, 'id', find, async (candidates) => {
+    const highlighted = await highlight(db, candidates, words, stems)
     return candidates.flatMap((candidate) => {
-      const [message, highlights] = [messages.get(candidate.id), highlighted.get(candidate.id)]
-      return message && highlights ? [{ candidate, found: { message, highlights } }] : []
+      const highlights = highlighted.get(candidate.id)
+      return highlights ? [{ candidate, highlights }] : []
     })
   })
-  const { items, members } = page.answer(found, tokenPosition, ({ message, highlights }) => ({
-    ...messageItem(message),
-    highlights,
-  }))
+  const { items, members } = await answerResults(db, page, results, FOUND, messageItem)
   return { ...members, messages: items }
 }

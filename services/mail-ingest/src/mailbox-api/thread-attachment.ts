@@ -5,10 +5,20 @@ import { notFound } from '@restante/service/errors'
 import type { StoredAttachment } from '../mailbox/rows/rows.ts'
 import { visibleThread } from './visible.ts'
 
-const HOLDER = sql<{ id: string; attachments: readonly StoredAttachment[] }, [threadId: string, attachmentId: string]>(`
-select id, attachments from messages
- where thread_id = $1 and attachments @> jsonb_build_array(jsonb_build_object('attachment_id', $2::text))
- limit 1`)
+interface Holder {
+  readonly id: string
+  readonly attachment: StoredAttachment
+}
+
+// By the index on the ids of attachments, for which the condition must be that of the index. The planner takes a thread for
+// short, and would read all messages of a long one before it says that none has the attachment.
+const HOLDER = sql<Holder, [threadId: string, attachmentId: string]>(`
+with holders as materialized (
+  select id, thread_id, attachments from messages
+   where jsonb_path_query_array(attachments, '$[*].attachment_id') ? $2::text and attachments <> '[]')
+select id, file as attachment
+  from holders cross join jsonb_array_elements(attachments) as file
+ where thread_id = $1 and file->>'attachment_id' = $2 limit 1`)
 
 /**
  * An attachment of one of a thread's messages (mail 10).
@@ -22,7 +32,6 @@ export async function findThreadAttachment(
 ): Promise<{ messageUid: string; attachment: StoredAttachment }> {
   await visibleThread(db, caller, threadId)
   const [holder] = isUuid(attachmentId) ? await db.query(HOLDER, threadId, attachmentId) : []
-  const attachment = holder?.attachments.find(({ attachment_id }) => attachment_id === attachmentId)
-  if (!holder || !attachment) throw notFound('Attachment')
-  return { messageUid: holder.id, attachment }
+  if (!holder) throw notFound('Attachment')
+  return { messageUid: holder.id, attachment: holder.attachment }
 }

@@ -4,16 +4,9 @@ import type { Database } from '@restante/service/database'
 import { type Cursors, KeysetPage } from '@restante/service/http'
 import { type ScopeFilter, scopeFilter } from '@restante/service/identity'
 import { threadItem } from '../mailbox/rows/documents.ts'
-import type { ThreadRow } from '../mailbox/rows/rows.ts'
-import { THREAD_COLUMNS } from '../mailbox/store.ts'
-import { byTimestamp, ListConditions, listed, unpackedBytes } from './list-query.ts'
+import { THREAD_ITEMS } from './pages/items.ts'
+import { byTimestamp, ListConditions } from './pages/list-query.ts'
 import { hiddenInList } from './visibility.ts'
-
-const ITEMS = listed<ThreadRow>(
-  'threads',
-  THREAD_COLUMNS,
-  unpackedBytes('senders', 'recipients', 'attachments', 'labels'),
-)
 
 /** Lists the threads of the scope by newest activity (mail 10). */
 export async function listThreads(
@@ -29,7 +22,7 @@ export async function listThreads(
     .contains('sender_lines', query.senders)
     .contains('recipient_lines', query.recipients)
     .contains('subject', query.subject)
-    .page(deps.db, ITEMS, page)
+    .page(deps.db, THREAD_ITEMS, page)
   const { items, members } = page.answer(rows, byTimestamp, threadItem, rows[0]?.found)
   return { ...members, threads: items }
 }

@@ -5,7 +5,8 @@ import { LIMITS } from '@restante/contracts/vocabulary'
 import { type Database, sql } from '@restante/service/database'
 import { type Cursors, KeysetPage } from '@restante/service/http'
 import { type FullMessageRow, messageDocument, threadItem } from '../mailbox/rows/documents.ts'
-import { byTimestamp, ListConditions, listed, unpackedBytes } from './list-query.ts'
+import { unpackedBytes } from '../mailbox/rows/unpacked-bytes.ts'
+import { byTimestamp, ListConditions, listed } from './pages/list-query.ts'
 import { visibleThread } from './visible.ts'
 
 interface Outline {

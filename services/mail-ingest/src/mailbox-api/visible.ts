@@ -39,6 +39,7 @@ export async function visibleThread(db: Queryable, caller: Caller, threadId: str
   return thread
 }
 
-function isVisible(caller: Caller, row: ScopeColumns & { readonly labels: readonly string[] }): boolean {
+/** Whether a row is in the scope of this caller, and has no label that its key may not see (mail 4.4). */
+export function isVisible(caller: Caller, row: ScopeColumns & { readonly labels: readonly string[] }): boolean {
   return isInScope(scopeFilter(caller), locationOf(row)) && seesLabels(caller.credential, row.labels)
 }

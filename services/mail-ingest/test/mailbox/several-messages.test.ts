@@ -42,7 +42,7 @@ describe('messages.batchGet', () => {
         expect(message).not.toHaveProperty(member)
   })
 
-  it('200: leaves out headers beyond 10 MB of them, in the order of the request', async () => {
+  it('200: has the headers of all messages, also where they are more than 10 MB together', async () => {
     const ids = [
       await receiveMail(fixture, inbox),
       await receiveMail(fixture, inbox),
@@ -54,10 +54,12 @@ describe('messages.batchGet', () => {
         where id in (select id from messages where message_id = any($1))`,
       ids,
     )
-    const order = ids.toReversed()
-    const { body } = await getMany(order)
-    expect(body.messages.map(({ message_id }) => message_id)).toEqual(order)
-    expect(body.messages.map((message) => 'headers' in message)).toEqual([true, true, false])
+    const order = [...ids.toReversed(), NONE]
+    const { status, body } = await getMany(order)
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ limit: 4, count: 3 })
+    expect(body.messages.map(({ message_id }) => message_id)).toEqual(ids.toReversed())
+    expect(body.messages.map(({ headers }) => headers?.['X-Large']?.length)).toEqual(Array(3).fill(4 * 1024 * 1024))
   })
 
   it('200: leaves out messages of other inboxes and those that the key may not see', async () => {

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
-import { queryRows } from '@restante/testkit'
+import { queryRows, waitFor } from '@restante/testkit'
 import { searchable } from '../../src/search/indexing/store.ts'
 import { hashOf } from '../../src/search/text/terms.ts'
 import { type Fixture, openFixture } from '../fixture.ts'
 import { pathOf } from '../mailbox-fixture.ts'
-import { receiveIndexed, untilIndexed } from './search-fixture.ts'
+import { idsOf, receiveIndexed, searchMessages, untilIndexed } from './search-fixture.ts'
 
 const MIGRATION = new URL(
   '../../prisma/migrations/20261128190000_kana_shared_by_scripts/migration.sql',
@@ -98,5 +98,24 @@ describe('messages that wait to be indexed', () => {
     const [first, second, third] = await entries()
     expect([first, second]).toEqual(indexed.slice(0, 2))
     expect(third?.terms).toEqual([hashOf('*^サ')])
+  })
+
+  it.each([
+    ['no text', 'null'],
+    ['a blank text', `E' \\r\\n\\u00a0\\u3000'`],
+  ])('are those of the last release with html beside %s, whose words it did not store', async (_, text) => {
+    const inbox = await fixture.inbox()
+    const [id = ''] = await receiveIndexed(fixture, inbox, { text: '', html: '<p>Our <b>cormorant</b></p>' })
+    await fixture.db.transaction(async (tx) => {
+      const ofInbox = 'id in (select id from messages where inbox_uid = $1)'
+      const change = `update message_bodies set text = ${text}, extracted_text = ${text}, search_text = null where ${ofInbox}`
+      await queryRows(tx, change, inbox.inbox_uid)
+      await queryRows(tx, `update searchable set terms = '{}' where ${ofInbox}`, inbox.inbox_uid)
+    })
+    const search = () => searchMessages(fixture, inbox, { q: 'cormorant' })
+    await waitFor(async () => idsOf(await search()).length > 0, { what: 'the words of the html' })
+    expect((await search()).body.messages).toMatchObject([
+      { message_id: id, highlights: { text: ['Our **cormorant**'] } },
+    ])
   })
 })

@@ -107,6 +107,9 @@ export function requestIdOf(request: IncomingMessage): string {
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
 }
 
+/** The type of a JSON document. */
+export const JSON_TYPE = 'application/json; charset=utf-8'
+
 /** Sends one JSON document, with `no-store` because every answer depends on the caller. */
 export function sendJson(response: ServerResponse, status: number, body: unknown): void {
   // A string is written together with the header; a buffer would be a second write and cost half as much again.
@@ -116,7 +119,7 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
 /** Sends the text of one JSON document, as `sendJson` does. */
 export function sendText(response: ServerResponse, status: number, text: string | Buffer): void {
   response.statusCode = status
-  response.setHeader('content-type', 'application/json; charset=utf-8')
+  response.setHeader('content-type', JSON_TYPE)
   response.setHeader('cache-control', 'no-store')
   response.setHeader('content-length', Buffer.byteLength(text))
   response.end(text)

@@ -28,11 +28,11 @@ import type { Logger } from '../../telemetry/logger.ts'
 import { readBody } from '../framing/body.ts'
 import type { YieldSlot } from '../framing/body-memory-limiter.ts'
 import { accepted, readJsonObject } from '../framing/decode.ts'
-import { type Exchange, sendJson, sendText } from '../listener/exchange.ts'
+import { type Exchange, JSON_TYPE, sendJson, sendText } from '../listener/exchange.ts'
 import type { AdmittedCaller } from './admitted-caller.ts'
 import { checkIdempotencyKey } from './idempotency-key.ts'
 import { checkIfMatch, type IfMatch } from './if-match.ts'
-import { WrittenJson } from './written-json.ts'
+import { StreamedJson, WrittenJson } from './written-json.ts'
 
 /** What every handler gets in addition to its typed request. */
 export interface RequestContext {
@@ -69,7 +69,7 @@ export type DocumentHandler<Id extends OperationId> = (request: OperationRequest
 /** The same, of which a few write the document themselves. */
 export type Handler<Id extends OperationId> = (
   request: OperationRequest<Id>,
-) => Promise<ResponseOf<Id> | WrittenJson<ResponseOf<Id>>>
+) => Promise<ResponseOf<Id> | WrittenJson<ResponseOf<Id>> | StreamedJson<ResponseOf<Id>>>
 /** The handlers of a service: complete, or it does not compile. Upgrades are handled at the listener. */
 export type Handlers<S extends ServiceName> = {
   readonly [Id in Exclude<OperationIdsOf<S>, UpgradeOperationId>]: Handler<Id>
@@ -185,6 +185,8 @@ async function answerBody(
     },
   })
   if (operation.response === BINARY) await sendBinary(operation, asBinary(result), exchange)
+  // A slow client must not keep other bodies from being processed.
+  else if (result instanceof StreamedJson) await yieldSlot(() => sendParts(operation, result.parts, exchange))
   else sendDocument(operation, result, exchange)
 }
 
@@ -210,6 +212,23 @@ function sendDocument(operation: RequestContract, result: unknown, { response }:
   response.statusCode = 204
   response.setHeader('cache-control', 'no-store')
   response.end()
+}
+
+async function sendParts(
+  operation: RequestContract,
+  parts: AsyncIterable<string>,
+  { response }: Exchange,
+): Promise<void> {
+  const iterator = parts[Symbol.asyncIterator]()
+  const first = await iterator.next()
+  response.statusCode = operation.status
+  response.setHeader('content-type', JSON_TYPE)
+  response.setHeader('cache-control', 'no-store')
+  const all = async function* () {
+    if (!first.done) yield first.value
+    yield* { [Symbol.asyncIterator]: () => iterator }
+  }
+  await pipeline(all, response)
 }
 
 /** The entity tag in a document, or in the event that it is about. */

@@ -11,3 +11,18 @@ export class WrittenJson<Document> {
     this.bytes = bytes
   }
 }
+
+/**
+ * A document that its handler writes as JSON, part by part, because as a whole it may take too much memory. The next part is
+ * asked for when the client has read the ones before. A failure before the first part is answered like any other; a later one
+ * breaks the answer off.
+ */
+export class StreamedJson<Document> {
+  readonly parts: AsyncIterable<string>
+  /** Exists for the compiler alone: what the parts are together. */
+  declare readonly document: Document
+
+  constructor(parts: AsyncIterable<string>) {
+    this.parts = parts
+  }
+}

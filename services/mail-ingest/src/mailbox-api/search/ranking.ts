@@ -1,15 +1,25 @@
+import type { Highlights } from '@restante/contracts/resources'
 import { LIMITS } from '@restante/contracts/vocabulary'
-import type { KeysetPage, Position } from '@restante/service/http'
+import type { Queryable, Statement } from '@restante/service/database'
+import type { KeysetPage, PageMembers, Position } from '@restante/service/http'
 import type { Candidates } from '../../search/finding/candidates.ts'
 import type { Candidate, RankedPosition, Wanted } from '../../search/finding/compare.ts'
+import type { Measured } from '../pages/list-query.ts'
 
-/** A result of a page, with its place. */
-export interface Placed {
+/** A candidate that matches every word. */
+export interface Match {
+  readonly candidate: Candidate
+  readonly highlights: Highlights
+}
+
+/** A result of a page, with its place. Its row is not read yet. */
+export interface Result {
   readonly position: RankedPosition
+  readonly highlights: Highlights
 }
 
 /** The place of a result as a page token holds it. */
-export function tokenPosition({ position: { score, time, id, rankedFrom } }: Placed): Position {
+function tokenPosition({ position: { score, time, id, rankedFrom } }: Pick<Result, 'position'>): Position {
   const rank = rankedFrom ? [score, rankedFrom.timestamp.toISOString(), rankedFrom.id] : [score]
   return { rank: rank.join(' '), time, id }
 }
@@ -22,19 +32,16 @@ function fromToken({ rank = '', time, id }: Position): RankedPosition {
 }
 
 /**
- * The results of a page, in their order. `load` may leave candidates out, such as those that only a hash had found; then
+ * The results of a page, in their order. `match` may leave candidates out, such as those that only a hash had found; then
  * more are looked for, up to a bound.
  */
-export async function takeResults<Found>(
+export async function takeResults(
   page: KeysetPage,
   result: Wanted['result'],
   find: (wanted: Wanted) => Promise<Candidates>,
-  load: (
-    candidates: readonly Candidate[],
-    after: RankedPosition | undefined,
-  ) => Promise<{ readonly candidate: Candidate; readonly found: Found }[]>,
-): Promise<(Found & Placed)[]> {
-  const taken: (Found & Placed)[] = []
+  match: (candidates: readonly Candidate[], after: RankedPosition | undefined) => Promise<readonly Match[]>,
+): Promise<Result[]> {
+  const taken: Result[] = []
   let after = page.after && fromToken(page.after)
   // Twice as many each time: a small page must not take many rounds.
   for (
@@ -44,11 +51,33 @@ export async function takeResults<Found>(
   ) {
     const { candidates, rankedFrom } = await find({ result, after, most })
     const positionOf = ({ score, timestamp: time, [result]: id }: Candidate) => ({ score, time, id, rankedFrom })
-    const loaded = await load(candidates, after)
-    taken.push(...loaded.map(({ candidate, found }) => ({ ...found, position: positionOf(candidate) })))
+    const matches = await match(candidates, after)
+    taken.push(...matches.map(({ candidate, highlights }) => ({ highlights, position: positionOf(candidate) })))
     const last = candidates.at(-1)
     if (last === undefined || candidates.length < most) break
     after = positionOf(last)
   }
   return taken.slice(0, page.take)
+}
+
+/**
+ * Answers a page of results, no more of them than one answer has room for.
+ * @param rows reads as many of the rows with these ids, in their order.
+ */
+export async function answerResults<Row extends { readonly id: string }, Item>(
+  db: Queryable,
+  page: KeysetPage,
+  results: readonly Result[],
+  rows: Statement<Measured<Row>, [ids: readonly string[]]>,
+  item: (row: Row) => Item,
+): Promise<{ items: (Item & { highlights: Highlights })[]; members: PageMembers }> {
+  const byId = new Map(results.map((result) => [result.position.id, result]))
+  const read = await db.query(rows, [...byId.keys()])
+  const shown = read.flatMap((row) => {
+    const result = byId.get(row.id)
+    return result ? [{ ...result, row }] : []
+  })
+  // Those that were deleted since do not count, unless there are more results than the page holds.
+  const found = results.length === page.take ? results.length : read[0]?.found
+  return page.answer(shown, tokenPosition, ({ row, highlights }) => ({ ...item(row), highlights }), found)
 }

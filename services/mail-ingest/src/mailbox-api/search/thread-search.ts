@@ -1,31 +1,28 @@
 import type { Caller } from '@restante/contracts/access'
 import type { RequestOf, ResponseOf } from '@restante/contracts/operations'
-import type { Highlights } from '@restante/contracts/resources'
 import { type Database, sql } from '@restante/service/database'
 import { type Cursors, KeysetPage } from '@restante/service/http'
 import { scopeFilter } from '@restante/service/identity'
 import { threadItem } from '../../mailbox/rows/documents.ts'
 import type { ThreadRow } from '../../mailbox/rows/rows.ts'
-import { THREAD_COLUMNS } from '../../mailbox/store.ts'
 import { findCandidates } from '../../search/finding/candidates.ts'
 import type { Candidate, Wanted } from '../../search/finding/compare.ts'
 import { highlight } from '../../search/finding/found.ts'
 import { searchedWords } from '../../search/finding/search-query.ts'
 import { findOthers, findSeen } from '../../search/finding/threads.ts'
 import { Stems } from '../../search/text/stems.ts'
-import { takeResults, tokenPosition } from './ranking.ts'
+import { byIds, THREAD_ITEMS } from '../pages/items.ts'
+import type { Measured } from '../pages/list-query.ts'
+import { answerResults, takeResults } from './ranking.ts'
 
 // The newest thread is that with the newest activity, as in lists; the bounds of time are about the same.
-const FOUND = sql<ThreadRow, [ids: readonly string[], before: string | null, after: string | null]>(`
-select ${THREAD_COLUMNS} from threads
+const VISIBLE = sql<{ id: string }, [ids: readonly string[], before: string | null, after: string | null]>(`
+select id from threads
  where id = any($1::uuid[]) and not (labels && array['spam', 'blocked', 'unauthenticated', 'trash'])
    and ($2::timestamptz is null or "timestamp" < $2) and ($3::timestamptz is null or "timestamp" > $3)
    and inbox_uid not in (select id from deleted_scopes where kind = 'inbox' and ended_at is null)`)
 
-interface Found {
-  readonly thread: ThreadRow
-  readonly highlights: Highlights
-}
+const FOUND = sql<Measured<ThreadRow>, [ids: readonly string[]]>(byIds(THREAD_ITEMS))
 
 /** Searches the threads of the scope: one is found if any of its messages is (mail 10, 17). */
 export async function searchThreads(
@@ -43,10 +40,10 @@ export async function searchThreads(
   const find = (wanted: Wanted) => findCandidates(db, searched, wanted)
   const highlights = (candidates: readonly Candidate[]) => highlight(db, candidates, words, stems)
   // The place of a thread is that of its best message, so that a page need not read other threads.
-  const found = await takeResults<Found>(page, 'thread_id', find, async (candidates, position) => {
+  const results = await takeResults(page, 'thread_id', find, async (candidates, position) => {
     const ids = candidates.map(({ thread_id }) => thread_id)
     const [rows, ofBest, seen] = await Promise.all([
-      db.query(FOUND, ids, before, after),
+      db.query(VISIBLE, ids, before, after),
       highlights(candidates),
       position && findSeen(db, searched, candidates, position),
     ])
@@ -58,19 +55,13 @@ export async function searchThreads(
       unseen.filter(({ id }) => !ofBest.has(id)),
     )
     const ofOthers = await highlights(others)
-    const threads = new Map(rows.map((row) => [row.id, row]))
+    const visible = new Set(rows.map(({ id }) => id))
     return unseen.flatMap((candidate) => {
       const other = others.find(({ id, thread_id }) => thread_id === candidate.thread_id && ofOthers.has(id))
-      const [thread, shown] = [
-        threads.get(candidate.thread_id),
-        ofBest.get(candidate.id) ?? ofOthers.get(other?.id ?? ''),
-      ]
-      return thread && shown ? [{ candidate, found: { thread, highlights: shown } }] : []
+      const shown = ofBest.get(candidate.id) ?? ofOthers.get(other?.id ?? '')
+      return visible.has(candidate.thread_id) && shown ? [{ candidate, highlights: shown }] : []
     })
   })
-  const { items, members } = page.answer(found, tokenPosition, ({ thread, highlights: shown }) => ({
-    ...threadItem(thread),
-    highlights: shown,
-  }))
+  const { items, members } = await answerResults(db, page, results, FOUND, threadItem)
   return { ...members, threads: items }
 }

@@ -3,6 +3,7 @@ import type { Highlights } from '@restante/contracts/resources'
 import { LIMITS } from '@restante/contracts/vocabulary'
 import { type Queryable, sql } from '@restante/service/database'
 import type { StoredAttachment } from '../../mailbox/rows/rows.ts'
+import { unpackedBytes } from '../../mailbox/rows/unpacked-bytes.ts'
 import { SEARCHED_BODY, SEARCHED_DOCUMENTS, searchedText } from '../indexing/store.ts'
 import type { Stems } from '../text/stems.ts'
 import type { Candidate } from './compare.ts'
@@ -18,8 +19,6 @@ interface TextRow {
   readonly subject: string | null
   readonly attachments: readonly StoredAttachment[]
   readonly languages: readonly string[]
-  /** Whether the texts are longer than asked for. They are left out then. */
-  readonly long: boolean
   readonly body: string | null
   readonly documents: string | null
 }
@@ -27,18 +26,17 @@ interface TextRow {
 type TextValues = [ids: readonly string[], bodyCharacters: number, documentCharacters: number, mostBytes: number | null]
 
 const TEXTS = sql<TextRow, TextValues>(`
-select messages.id, sender, "to", cc, bcc, messages.subject, attachments, languages, long,
-       case when not long then ${SEARCHED_BODY} end as body, case when not long then ${SEARCHED_DOCUMENTS} end as documents
-  from messages join searchable using (id) left join message_bodies using (id),
-       lateral (select $4::int is not null and $4 < coalesce(octet_length(extracted_text), 0)
-           + coalesce(octet_length(text), 0) + coalesce(octet_length(search_text), 0)
-           + coalesce((select sum(octet_length(text)) from attachment_texts where message_uid = messages.id), 0) as long)
-       as texts
- where id = any($1::uuid[])`)
+select messages.id, sender, "to", cc, bcc, messages.subject, attachments, languages,
+       ${SEARCHED_BODY} as body, ${SEARCHED_DOCUMENTS} as documents
+  from messages join searchable using (id) left join message_bodies using (id)
+ where id = any($1::uuid[])
+   and ($4::int is null or $4 >= coalesce(octet_length(extracted_text), 0)
+     + coalesce(octet_length(text), 0) + coalesce(octet_length(search_text), 0) + ${unpackedBytes('messages.recipients', 'attachments')}
+     + coalesce((select sum(octet_length(text)) from attachment_texts where message_uid = messages.id), 0))`)
 
-/** Texts of up to so many bytes are read for all messages at once. */
+/** Messages with texts, recipients and attachments of up to so many bytes are read at once. */
 const SHORT_BYTES = 32_768
-/** Messages whose longer texts are in memory at once: each may have `bodyText` and `documentText` characters. */
+/** Others that are in memory at once: each may have `bodyText` and `documentText` characters, and a megabyte of attachments. */
 const AT_ONCE = 10
 
 /** The highlights of those candidates that match every word, by the id of their message. */
@@ -60,9 +58,10 @@ export async function highlight(
   const read = (ids: readonly string[], mostBytes: number | null) =>
     db.query(TEXTS, ids, LIMITS.search.bodyText, LIMITS.search.documentText, mostBytes)
   const ids = candidates.map(({ id }) => id)
-  const rows = await read(ids, SHORT_BYTES)
-  await add(rows.filter(({ long }) => !long))
-  const withLongTexts = rows.filter(({ long }) => long).map(({ id }) => id)
+  const short = await read(ids, SHORT_BYTES)
+  await add(short)
+  const shortIds = new Set(short.map(({ id }) => id))
+  const withLongTexts = ids.filter((id) => !shortIds.has(id))
   for (let from = 0; from < withLongTexts.length; from += AT_ONCE) {
     await add(await read(withLongTexts.slice(from, from + AT_ONCE), null))
   }

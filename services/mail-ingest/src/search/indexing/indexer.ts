@@ -1,8 +1,10 @@
 import { LIMITS } from '@restante/contracts/vocabulary'
+import { affordableText } from '@restante/mime'
 import type { Database } from '@restante/service/database'
 import { type Component, Periodic } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
 import { Counter, Gauge } from 'prom-client'
+import { storable } from '../../content/mail-content.ts'
 import { Stems } from '../text/stems.ts'
 import { termsOf } from '../text/terms.ts'
 import { folded } from '../text/words.ts'
@@ -17,9 +19,11 @@ const unindexed = new Gauge({
 /** About the time after which a search finds a mail. */
 const EVERY_MS = 250
 const BATCH = 50
+/** Messages of an earlier release that are queued at once, to read their html. */
+const QUEUED = 200
 /** After this time a batch ends: PostgreSQL ends a transaction that idles for long. */
 const BATCH_MS = 500
-const { headerText } = LIMITS.search
+const { bodyText, headerText } = LIMITS.search
 
 /**
  * Makes stored messages searchable, after they were stored: the terms of a message are many, so that the pipeline would
@@ -51,7 +55,10 @@ export class SearchIndexer implements Component {
 
   /** Indexes the messages that wait. */
   async index(stopping?: AbortSignal): Promise<void> {
-    if (this.#runs++ % 20 === 0) unindexed.set(await searchable.backlog(this.#db))
+    if (this.#runs++ % 20 === 0) {
+      await searchable.queueUnreadHtml(this.#db, QUEUED)
+      unindexed.set(await searchable.backlog(this.#db))
+    }
     for (let isMore = true; isMore && !stopping?.aborted; ) isMore = await this.#indexBatch()
   }
 
@@ -61,10 +68,15 @@ export class SearchIndexer implements Component {
       const messages = await searchable.take(tx, BATCH)
       const entries: SearchableEntry[] = []
       const until = performance.now() + this.#batchMs
+      const read: { id: string; words: string }[] = []
       for (const message of messages) {
-        entries.push(await entryOf(message))
+        const { id, html } = message
+        const words = html === null ? null : storable(affordableText(html, LIMITS.mime))
+        if (words !== null) read.push({ id, words })
+        entries.push(await entryOf(words === null ? message : { ...message, body: words.slice(0, bodyText) }))
         if (performance.now() >= until) break
       }
+      await searchable.storeWords(tx, read)
       const written = await searchable.write(tx, entries)
       tx.afterCommit(() => indexed.inc(written))
       return messages.length === BATCH && written > 0

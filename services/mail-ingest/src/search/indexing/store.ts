@@ -15,6 +15,8 @@ export interface IndexedMessage extends Omit<ScopeColumns, 'inbox_address'> {
   readonly subject: string | null
   readonly attachments: readonly StoredAttachment[]
   readonly body: string | null
+  /** Its html, where search is to read that: it was stored by a release that searched a blank text beside html. */
+  readonly html: string | null
   /** Text of its attachments, as far as they are read. */
   readonly documents: string | null
 }
@@ -38,6 +40,14 @@ const HIDDEN = `labels && array['spam', 'blocked', 'unauthenticated', 'trash']`
  * only where the others are absent or blank, so it is first: which text is blank is decided in one place.
  */
 export const SEARCHED_BODY = `left(coalesce(search_text, nullif(extracted_text, ''), text), $2)`
+
+/** White space as in JavaScript, so that the same texts are blank here and where mail is stored. */
+const BLANKS =
+  '\\t\\n\\x0b\\f\\r \\u00a0\\u1680\\u2000\\u2001\\u2002\\u2003\\u2004\\u2005\\u2006\\u2007\\u2008\\u2009\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff'
+
+/** Must be the same text as in the partial index `message_bodies_unread_html`; otherwise PostgreSQL does not use it. */
+const UNREAD_HTML = `html is not null and search_text is null
+   and (text is null or octet_length(text) <= 1000 and btrim(text, E'${BLANKS}') = '')`
 
 /** The texts of a message's attachments that are searched: the first characters of all of them together. */
 export const SEARCHED_DOCUMENTS = `(select left(string_agg(left(text, $3), E'\\n' order by position), $3)
@@ -64,7 +74,7 @@ const DONE = sql<never, [ids: readonly string[]]>('delete from unindexed_message
 
 const READ = sql<IndexedMessage, [ids: readonly string[], bodyCharacters: number, documentCharacters: number]>(`
 select id, organization_id, pod_id, inbox_uid, thread_id, "timestamp", sender, recipients, subject, attachments,
-       ${SEARCHED_BODY} as body, ${SEARCHED_DOCUMENTS} as documents
+       ${SEARCHED_BODY} as body, case when ${UNREAD_HTML} then left(html, ${LIMITS.mime.extractedHtml}) end as html, ${SEARCHED_DOCUMENTS} as documents
   from messages left join message_bodies using (id)
  where id = any($1::uuid[])`)
 
@@ -94,6 +104,16 @@ select id, organization_id, pod_id, inbox_uid, thread_id, "timestamp", periods::
        as entry(id, organization_id, pod_id, inbox_uid, thread_id, "timestamp", periods, hidden, subject, people, languages, terms)
     on conflict (id) do update set hidden = excluded.hidden, subject = excluded.subject, people = excluded.people,
        languages = excluded.languages, terms = excluded.terms`)
+
+const STORE_WORDS = sql<never, [ids: readonly string[], words: readonly string[]]>(`
+update message_bodies set search_text = words
+  from unnest($1::uuid[], $2::text[]) as given(id, words)
+ where message_bodies.id = given.id`)
+
+const QUEUE_UNREAD_HTML = sql<never, [rows: number]>(`
+insert into unindexed_messages (id)
+select id from message_bodies where ${UNREAD_HTML} limit $1
+    on conflict do nothing`)
 
 const BACKLOG = sql<{ waiting: number }>(
   'select count(*)::int as waiting from (select from unindexed_messages limit 100000) as counted',
@@ -145,6 +165,21 @@ export const searchable = {
       of(({ terms }) => `{${terms.join(',')}}`),
     )
     return entries.length
+  },
+
+  /** Stores what the html of messages shows, which search then reads. */
+  async storeWords(tx: Tx, read: readonly { readonly id: string; readonly words: string }[]): Promise<void> {
+    if (read.length === 0) return
+    await tx.query(
+      STORE_WORDS,
+      read.map(({ id }) => id),
+      read.map(({ words }) => words),
+    )
+  },
+
+  /** Has messages indexed again that were stored without the words of their html, at most `rows`. */
+  async queueUnreadHtml(db: Queryable, rows: number): Promise<void> {
+    await db.query(QUEUE_UNREAD_HTML, rows)
   },
 
   /** Messages that wait, at most 100,000. */

@@ -10,19 +10,23 @@ import {
   compose,
   type DkimKeys,
   formatAddress,
-  forwardBodies,
-  forwardSubject,
   hasControlCharacter,
   makeMessageId,
   type OpenImage,
   type OutgoingAttachment,
   type ReplySource,
   readMailboxes,
+  threadingHeaders,
+} from '@restante/mime'
+import {
+  type ForwardBodies,
+  forwardBodies,
+  forwardSubject,
+  ORIGINAL_NAME,
   replyBodies,
   replySubject,
   textAsHtml,
-  threadingHeaders,
-} from '@restante/mime'
+} from '@restante/mime/quote'
 import type { Recipients } from '../checks/recipients.ts'
 
 /** The message that is answered or forwarded, and its thread. */
@@ -91,7 +95,7 @@ export async function composeMessage(message: NewMessage): Promise<ComposedMessa
   const threading = answered && safeThreading(answered.source, message.isForward)
   const subject = body.subject ?? derivedSubject(message)
   const own = ownWords(body)
-  const bodies = bodiesOf(message, own)
+  const { original, ...bodies } = bodiesOf(message, own)
   const id = randomUUID()
   const mail = await compose({
     from,
@@ -100,7 +104,7 @@ export async function composeMessage(message: NewMessage): Promise<ComposedMessa
     replyTo,
     ...(subject !== undefined && { subject }),
     ...sentBodies(bodies, message.tracking, id),
-    attachments: message.attachments,
+    attachments: original === undefined ? message.attachments : [...message.attachments, originalFile(original)],
     headers: customHeaders(message),
     messageId,
     ...threading,
@@ -170,9 +174,13 @@ function sentBodies(bodies: Bodies, tracking: NewMessage['tracking'], id: string
   return { ...bodies, html: tracking.openImage.addTo(bodies.html, tracking.host, id) }
 }
 
-function bodiesOf({ answered, isForward }: NewMessage, own: Bodies): Bodies {
+function bodiesOf({ answered, isForward }: NewMessage, own: Bodies): ForwardBodies {
   if (!answered) return own
   return isForward ? forwardBodies(own, answered.source) : replyBodies(own, answered.source)
+}
+
+function originalFile(html: string): OutgoingAttachment {
+  return { content: Buffer.from(html), filename: ORIGINAL_NAME, contentType: 'text/html; charset=utf-8' }
 }
 
 /**

@@ -24,23 +24,27 @@ export function listed<Row>(from: string, columns: string, bytes: string): Liste
 }
 
 /**
- * About how many bytes values have, which PostgreSQL knows without reading them: many addresses or attachments are compressed
- * to a sixteenth.
- */
-export function unpackedBytes(...columns: readonly string[]): string {
-  const bytes = (column: string) =>
-    `coalesce(pg_column_size(${column}) * case when pg_column_compression(${column}) is null then 1 else 16 end, 0)`
-  return columns.map(bytes).join(' + ')
-}
-
-/**
  * Bytes of a page. A page that reaches it has fewer items, and its token continues after them (identity 1.4). One item may have
  * a megabyte.
  */
-const PAGE_BYTES = 10 * 1024 * 1024
+export const PAGE_BYTES = 10 * 1024 * 1024
 
 /** Rows of a page: with `found`, how many there were before it was cut. */
 export type Measured<Row> = Row & { readonly found: number }
+
+/**
+ * The first of these rows that one answer has room for.
+ * @param rows a query of the columns and of `bytes`, which each row takes.
+ * @param inOrder the order of the rows.
+ */
+export function fitting(columns: string, rows: string, inOrder: string): string {
+  return `
+select ${columns}, found
+  from (select *, (count(*) over ())::int as found, row_number() over in_order as number, sum(bytes) over in_order as total
+          from (${rows}) as page
+        window in_order as (${inOrder} rows unbounded preceding)) as measured
+ where number = 1 or total <= ${PAGE_BYTES} ${inOrder}`
+}
 
 /** So many rows are compared with a text one by one, before the index is asked for all that match. */
 const COMPARED = 2_000
@@ -117,20 +121,14 @@ export class ListConditions {
     const inOrder = `order by "timestamp" ${order}, id ${order}`
     const first = `${inOrder} limit $${this.#values.length}`
     const select = `select ${columns}, ${bytes} as bytes from ${from}`
-    const fitting = (rows: string) => `
-select ${columns}, found
-  from (select *, (count(*) over ())::int as found, row_number() over in_order as number, sum(bytes) over in_order as total
-          from (${rows}) as page
-        window in_order as (${inOrder} rows unbounded preceding)) as measured
- where number = 1 or total <= ${PAGE_BYTES} ${inOrder}`
     if (this.#texts.length === 0) {
       const conditions = [...this.#clauses, ...this.#labels].join(' and ')
-      return this.#query(db, fitting(`${select} where ${conditions}\n ${first}`))
+      return this.#query(db, fitting(columns, `${select} where ${conditions}\n ${first}`, inOrder))
     }
     const conditions = this.#clauses.join(' and ')
     const filters = [...this.#texts, ...this.#labels].join(' and ')
     const best = (among: string, before = '') =>
-      `${before}${fitting(`${select} join (select id from ${among} ${first}) as best using (id)`)}`
+      `${before}${fitting(columns, `${select} join (select id from ${among} ${first}) as best using (id)`, inOrder)}`
     const next = `(select * from ${from} where ${conditions} ${inOrder} limit ${COMPARED}) as next`
     const rows = await this.#query<Measured<Row>>(db, best(`${next} where ${filters}`))
     if (rows[0]?.found === take) return rows
