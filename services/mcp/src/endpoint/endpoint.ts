@@ -64,12 +64,13 @@ export class Endpoint {
       return sendJson(response, 400, { jsonrpc: '2.0', id: null, error })
     }
     const authorization = headerOf(exchange, KEY_HEADER)
+    const client = headerOf(exchange, 'x-restante-peer')
     const server = new ToolServer({
       caller,
-      api: new Api({ ...api, authorization, requestId, signal, count }),
+      api: new Api({ ...api, authorization, client, requestId, signal, count }),
       reader,
       gateway,
-      peer: headerOf(exchange, 'x-restante-peer'),
+      peer: client,
       docsUrl,
       signal,
       stopping,

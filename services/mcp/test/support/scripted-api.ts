@@ -38,7 +38,7 @@ export async function scriptedApi(
   const { signal } = new AbortController()
   const url = `http://127.0.0.1:${port}`
   return {
-    api: new Api({ dispatcher, url, authorization: 'Bearer key', requestId: 'test', signal, count }),
+    api: new Api({ dispatcher, url, authorization: 'Bearer key', client: '', requestId: 'test', signal, count }),
     async close() {
       await dispatcher.close()
       await new Promise((resolve) => server.close(resolve))

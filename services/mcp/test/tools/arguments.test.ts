@@ -12,6 +12,7 @@ const api = new Api({
   dispatcher: new Agent(),
   url: 'http://127.0.0.1:9',
   authorization: '',
+  client: '',
   requestId: 'test',
   signal: new AbortController().signal,
   count: () => undefined,
