@@ -1,6 +1,6 @@
 import { failed } from '../../src/endpoint/results.ts'
 import { waitForMessage } from '../../src/tools/mail/waiting.ts'
-import { type BodyReader, createBodyReader } from '../../src/untrusted/index.ts'
+import { createBodyThreads } from '../../src/untrusted/index.ts'
 import { type ScriptedApi, ScriptedRefusal, scriptedApi } from '../support/scripted-api.ts'
 
 const LIMITED = new ScriptedRefusal(429, { code: 'rate_limit_exceeded', message: 'Too many', fix: 'Wait.' })
@@ -8,12 +8,9 @@ const BROKEN = new ScriptedRefusal(503, { code: 'service_unavailable', message: 
 const OLD = new ScriptedRefusal(400, { code: 'validation_error', message: 'This cursor is older than the log' })
 
 let scripted: ScriptedApi
-let reader: BodyReader
-
-beforeAll(() => {
-  reader = createBodyReader()
-})
-afterAll(() => reader.close())
+const threads = createBodyThreads()
+const reader = threads.readerOf('organization')
+afterAll(() => threads.close())
 afterEach(() => scripted.close())
 
 const { signal: stopping } = new AbortController()
