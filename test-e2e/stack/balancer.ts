@@ -6,6 +6,7 @@ import path from 'node:path'
 import { SERVICES, type ServiceName } from '@restante/contracts/vocabulary'
 import { listenerOf, root, type Settings } from '@restante/local/settings.ts'
 import { PATIENCE_MS, waitFor } from '@restante/testkit'
+import { endWithThisProcess } from './children.ts'
 
 /** The configuration for operators, unchanged (deploy/haproxy). */
 const OPERATORS_FILES = ['defaults.cfg', 'gateway.cfg'].map((name) => path.join(root, 'deploy/haproxy', name))
@@ -38,10 +39,8 @@ export class Balancer {
     await writeFile(file, `global\n  stats socket ${this.#socket}\n\n${this.#otherServices()}`)
     const log = openSync(path.join(folder, 'haproxy.log'), 'a')
     const files = [...OPERATORS_FILES, file].flatMap((each) => ['-f', each])
-    this.#child = spawn('haproxy', ['-db', ...files], {
-      stdio: ['ignore', log, log],
-      env: { PATH: process.env['PATH'], ...this.#gateways() },
-    })
+    const env = { PATH: process.env['PATH'], ...this.#gateways() }
+    this.#child = endWithThisProcess(spawn('haproxy', ['-db', ...files], { stdio: ['ignore', log, log], env }))
     closeSync(log)
     await Promise.all(
       services.map((name) =>

@@ -3,6 +3,7 @@ import { closeSync, openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { ServiceName } from '@restante/contracts/vocabulary'
 import { PATIENCE_MS, waitFor } from '@restante/testkit'
+import { endWithThisProcess } from './children.ts'
 import { present, type Sources } from './sources.ts'
 
 export interface ServiceProcessOptions {
@@ -59,10 +60,8 @@ export class ServiceProcess {
     const { name, environment, log, nodeArguments = [] } = this.#options
     const output = openSync(log, 'a')
     const [program, ...args] = this.#sources.command(`services/${name}/src/main.ts`, nodeArguments)
-    this.#child = spawn(program, args, {
-      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment },
-      stdio: ['ignore', output, output],
-    })
+    const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment }
+    this.#child = endWithThisProcess(spawn(program, args, { env, stdio: ['ignore', output, output] }))
     closeSync(output)
   }
 

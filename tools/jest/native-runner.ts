@@ -1,4 +1,5 @@
 import { createRequire, flushCompileCache } from 'node:module'
+import { constants } from 'node:os'
 import { pathToFileURL } from 'node:url'
 import { underLoad } from '@restante/testkit/machine-load'
 
@@ -39,6 +40,12 @@ process.once('disconnect', exit)
 process.on('removeListener', (event) => {
   if (event === 'message') exit()
 })
+
+// A signal would end it without an exit, at which what a test has started is ended. jest starts a worker again that exits
+// with another code than that of SIGTERM.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => process.exit(128 + constants.signals.SIGTERM))
+}
 
 const imported = new Set<string>()
 

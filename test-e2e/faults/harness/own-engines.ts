@@ -1,9 +1,8 @@
-import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { STORING_SERVICES } from '@restante/contracts/vocabulary'
 import { createDatabases, databaseUrl } from '@restante/local/databases.ts'
 import { bring, type Engine, type EngineName, engineNames } from '@restante/local/engines/engine.ts'
-import { engineUrls, native, removeEngineData } from '@restante/local/engines/engines.ts'
+import { engineUrls, native } from '@restante/local/engines/engines.ts'
 import { ensurePrograms } from '@restante/local/engines/packages.ts'
 import { listens } from '@restante/local/processes.ts'
 import { readSettings, root, type Settings } from '@restante/local/settings.ts'
@@ -12,17 +11,20 @@ import { freePort, PATIENCE_MS, waitFor } from '@restante/testkit'
 import { byStoringService } from '../../stack/by-service.ts'
 import type { Resources } from '../../stack/resources.ts'
 import { present, type Sources } from '../../stack/sources.ts'
+import { endEngines, endEnginesAtExit } from './end-engines.ts'
 
 /** PostgreSQL, Redis and Kafka of one test file, which may kill them. */
 export class OwnEngines {
   readonly resources: Resources
   readonly #settings: Settings
   readonly #engines: Readonly<Record<EngineName, Engine>>
+  readonly #callOffEnd: () => void
 
   private constructor(resources: Resources, settings: Settings, engines: Readonly<Record<EngineName, Engine>>) {
     this.resources = resources
     this.#settings = settings
     this.#engines = engines
+    this.#callOffEnd = endEnginesAtExit(settings)
   }
 
   /** Resolves when they answer, with the databases and topics of every service as a release makes them. */
@@ -72,9 +74,8 @@ export class OwnEngines {
 
   /** Ends them and deletes their data. */
   async stop(): Promise<void> {
-    await Promise.all(Object.values(this.#engines).map((engine) => engine.stop()))
-    await removeEngineData(this.#settings)
-    await rm(this.#settings.state, { recursive: true, force: true })
+    await endEngines(this.#settings)
+    this.#callOffEnd()
   }
 }
 

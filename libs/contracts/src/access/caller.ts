@@ -69,5 +69,7 @@ export const caller = z.object({
    * service that has learned of a later take-over refuses to create anything for such a request.
    */
   take_overs: z.int().min(1).optional(),
+  /** The organization's calendars are closed to its keys (calendar 1). Absent: they are open. */
+  calendar_access: z.literal(false).optional(),
 })
 export type Caller = z.infer<typeof caller>

@@ -41,6 +41,8 @@ beforeAll(async () => {
   consumer = deliveriesConsumer({ kafka: fixture.topics.kafka, db, outbox, placement })
 })
 afterAll(async () => {
+  // It was not started, but keeps a connection since it wrote a dead letter.
+  await consumer.stop()
   await parser.close()
   await fixture.stop()
 })

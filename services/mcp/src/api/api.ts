@@ -39,6 +39,8 @@ export interface ApiOptions {
   readonly url: string
   /** `Authorization` of the caller. */
   readonly authorization: string
+  /** Address of the caller, as the gateway has determined it; '' when it is not known. */
+  readonly client: string
   /** Of the call that the requests are made for, so that their log lines can be found together. */
   readonly requestId: string
   /** Aborted when the client has gone. */
@@ -94,9 +96,11 @@ export class Api {
     path: string,
     { timeoutMs, body, until }: RequestOptions,
   ): Promise<{ readonly status: number; readonly text: string }> {
-    const { dispatcher, url, authorization, requestId, signal, count } = this.#options
+    const { dispatcher, url, authorization, client, requestId, signal, count } = this.#options
     const base = new URL(url)
     const headers: Record<string, string> = { authorization, 'x-request-id': requestId }
+    // As of any proxy, the gateway believes it where the address of this service is one of TRUSTED_PROXIES.
+    if (client !== '') headers['x-forwarded-for'] = client
     if (body !== undefined) headers['content-type'] = 'application/json'
     propagation.inject(context.active(), headers)
     try {

@@ -7,7 +7,7 @@ import { type Exchange, readBody, type ServiceClient, sendJson } from '@restante
 import { CALLER_HEADER, InvalidTokenError, KEY_HEADER, verifyCaller } from '@restante/service/identity'
 import type { Logger } from '@restante/service/telemetry'
 import { Api, type ApiOptions } from '../api/api.ts'
-import type { BodyReader } from '../untrusted/index.ts'
+import type { BodyThreads } from '../untrusted/index.ts'
 import { asksForProgress } from './progress.ts'
 import { ToolServer } from './tool-server.ts'
 
@@ -16,7 +16,7 @@ export interface EndpointOptions {
   /** Key of the caller tokens. */
   readonly callerKey: string
   readonly api: Pick<ApiOptions, 'dispatcher' | 'url'>
-  readonly reader: BodyReader
+  readonly bodyThreads: BodyThreads
   readonly docsUrl: string
   /** Aborted when this instance shuts down. */
   readonly stopping: AbortSignal
@@ -54,7 +54,7 @@ export class Endpoint {
 
   async #answer(exchange: Exchange, caller: Caller, count: (bytes: number) => void): Promise<void> {
     const { request, response, requestId, signal, facts } = exchange
-    const { gateway, api, reader, docsUrl, stopping } = this.#options
+    const { gateway, api, bodyThreads, docsUrl, stopping } = this.#options
     const message = await received(exchange, count)
     if (message === undefined) {
       return sendJson(response, 400, { jsonrpc: '2.0', id: null, error: { code: PARSE_ERROR, message: 'Parse error' } })
@@ -64,12 +64,13 @@ export class Endpoint {
       return sendJson(response, 400, { jsonrpc: '2.0', id: null, error })
     }
     const authorization = headerOf(exchange, KEY_HEADER)
+    const client = headerOf(exchange, 'x-restante-peer')
     const server = new ToolServer({
       caller,
-      api: new Api({ ...api, authorization, requestId, signal, count }),
-      reader,
+      api: new Api({ ...api, authorization, client, requestId, signal, count }),
+      reader: bodyThreads.readerOf(caller.organization_id),
       gateway,
-      peer: headerOf(exchange, 'x-restante-peer'),
+      peer: client,
       docsUrl,
       signal,
       stopping,

@@ -1,7 +1,7 @@
 import type { Frame } from '@restante/kit'
 import { Agent } from 'undici'
 import type { Config } from '../config.ts'
-import { createBodyReader } from '../untrusted/index.ts'
+import { createBodyThreads } from '../untrusted/index.ts'
 import { Endpoint } from './endpoint.ts'
 
 /** Below the 65 s after which the gateway closes idle connections. */
@@ -13,8 +13,8 @@ export function openEndpoint(frame: Frame<'mcp', 'gateway'>, config: Config): vo
   // As many connections as calls: one that waits for a message keeps its own for a minute.
   const dispatcher = new Agent({ keepAliveTimeout: KEEP_ALIVE_MS, connect: { timeout: CONNECT_TIMEOUT_MS } })
   frame.use({ name: 'client of the API', stage: 'base', stop: () => dispatcher.close() })
-  const reader = createBodyReader()
-  frame.use({ name: 'body reader', stage: 'base', stop: () => reader.close() })
+  const bodyThreads = createBodyThreads()
+  frame.use({ name: 'threads of bodies', stage: 'base', stop: () => bodyThreads.close() })
   const stopping = new AbortController()
   // The first to stop: calls that wait are answered at once, long before the grace period is over.
   frame.use({ name: 'waiting calls', stage: 'sessions', stop: async () => stopping.abort() })
@@ -22,7 +22,7 @@ export function openEndpoint(frame: Frame<'mcp', 'gateway'>, config: Config): vo
     gateway: frame.peer('gateway'),
     callerKey: config.callerKey,
     api: { dispatcher, url: config.apiUrl },
-    reader,
+    bodyThreads,
     docsUrl: config.docsUrl,
     stopping: stopping.signal,
     log: frame.log,

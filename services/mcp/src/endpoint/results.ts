@@ -2,7 +2,7 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { ApiError, isInfrastructureError } from '@restante/service/errors'
 import { z } from 'zod'
 import type { Answer } from '../answers/answer.ts'
-import { ApiFailure } from '../api/failure.ts'
+import { ApiFailure, InterruptedWaitError } from '../api/failure.ts'
 import { shownText } from '../untrusted/index.ts'
 
 export function succeeded({ structured, text }: Answer): CallToolResult {
@@ -11,14 +11,17 @@ export function succeeded({ structured, text }: Answer): CallToolResult {
 
 /**
  * The result of a call that failed: the message and the advice of the API's error as text, its document as structured
- * content (mcp 2).
+ * content (mcp 2). That of a wait which was interrupted has its cursor too.
  */
 export function failed(error: unknown, docsUrl: string) {
-  const { body, isOurs } = bodyOf(error, docsUrl)
+  const interrupted = error instanceof InterruptedWaitError ? error : undefined
+  const { body, isOurs } = bodyOf(interrupted?.cause ?? error, docsUrl)
   const { code, message, fix } = told.parse(body)
-  const text = shownText([message, fix].filter((part) => part !== undefined).join('\n'))
-  const structured = Object.fromEntries(Object.entries(body).map(([name, value]) => [name, shown(value)]))
-  const result: CallToolResult = { isError: true, structuredContent: structured, content: [{ type: 'text', text }] }
+  const next = interrupted && `To miss no message, call again with after ${JSON.stringify(interrupted.cursor)}.`
+  const text = shownText([message, fix, next].filter((part) => part !== undefined).join('\n'))
+  const members = Object.entries(body).map(([name, value]) => [name, shown(value)])
+  const structuredContent = { ...Object.fromEntries(members), ...(interrupted && { cursor: interrupted.cursor }) }
+  const result: CallToolResult = { isError: true, structuredContent, content: [{ type: 'text', text }] }
   return { result, code, isOurs }
 }
 

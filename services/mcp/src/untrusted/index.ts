@@ -1,4 +1,4 @@
-export { type BodyReader, createBodyReader } from './body-reader.ts'
+export { type BodyReader, type BodyThreads, createBodyThreads } from './body-reader.ts'
 export { Fence } from './fence.ts'
 export {
   type Bodies,

@@ -9,14 +9,27 @@ export interface ScriptedApi {
   close(): Promise<void>
 }
 
-/** @param answer the document of the answer to a request; undefined: 204. */
+/** An answer with another status than 200. */
+export class ScriptedRefusal {
+  readonly status: number
+  readonly document: Readonly<Record<string, unknown>>
+
+  constructor(status: number, document: Readonly<Record<string, unknown>>) {
+    this.status = status
+    this.document = document
+  }
+}
+
+/** @param answer the document of the answer to a request, or a `ScriptedRefusal`; undefined: 204. */
 export async function scriptedApi(
   answer: (request: IncomingMessage) => unknown,
   count: (bytes: number) => void = () => undefined,
 ): Promise<ScriptedApi> {
   const server = createServer((request, response) => {
-    const document = answer(request)
-    response.statusCode = document === undefined ? 204 : 200
+    const answered = answer(request)
+    const refusal = answered instanceof ScriptedRefusal ? answered : undefined
+    const document = refusal?.document ?? answered
+    response.statusCode = refusal?.status ?? (document === undefined ? 204 : 200)
     response.end(document === undefined ? undefined : JSON.stringify(document))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -25,7 +38,7 @@ export async function scriptedApi(
   const { signal } = new AbortController()
   const url = `http://127.0.0.1:${port}`
   return {
-    api: new Api({ dispatcher, url, authorization: 'Bearer key', requestId: 'test', signal, count }),
+    api: new Api({ dispatcher, url, authorization: 'Bearer key', client: '', requestId: 'test', signal, count }),
     async close() {
       await dispatcher.close()
       await new Promise((resolve) => server.close(resolve))

@@ -5,19 +5,22 @@ import { plain } from '../../src/answers/answer.ts'
 import { Api } from '../../src/api/api.ts'
 import { paging } from '../../src/tools/definition/inputs.ts'
 import { type Context, defineTool } from '../../src/tools/definition/tool.ts'
-import { createBodyReader } from '../../src/untrusted/index.ts'
+import { createBodyThreads } from '../../src/untrusted/index.ts'
 
 /** Of an API that no test here calls. */
 const api = new Api({
   dispatcher: new Agent(),
   url: 'http://127.0.0.1:9',
   authorization: '',
+  client: '',
   requestId: 'test',
   signal: new AbortController().signal,
   count: () => undefined,
 })
-const context: Context = { api, reader: createBodyReader(), stopping: new AbortController().signal }
-afterAll(() => context.reader.close())
+const threads = createBodyThreads()
+const reader = threads.readerOf('organization')
+const context: Context = { api, reader, stopping: new AbortController().signal }
+afterAll(() => threads.close())
 
 const tool = defineTool({
   name: 'try_arguments',

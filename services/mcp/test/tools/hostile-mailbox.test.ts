@@ -1,16 +1,13 @@
 import { mock } from 'node:test'
 import { threadTools } from '../../src/tools/mail/threads.ts'
 import { waitForMessage } from '../../src/tools/mail/waiting.ts'
-import { type BodyReader, createBodyReader } from '../../src/untrusted/index.ts'
+import { createBodyThreads } from '../../src/untrusted/index.ts'
 import { type ScriptedApi, scriptedApi } from '../support/scripted-api.ts'
 
 let scripted: ScriptedApi
-let reader: BodyReader
-
-beforeAll(() => {
-  reader = createBodyReader()
-})
-afterAll(() => reader.close())
+const threads = createBodyThreads()
+const reader = threads.readerOf('organization')
+afterAll(() => threads.close())
 afterEach(async () => {
   mock.restoreAll()
   await scripted.close()

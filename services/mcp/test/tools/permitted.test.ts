@@ -3,6 +3,7 @@ import { type OperationDefinition, type OperationId, operations } from '@restant
 import { accessOf } from '@restante/contracts/testing'
 import type { Tier } from '@restante/contracts/vocabulary'
 import { callerOf } from '@restante/testkit'
+import { calendarTools } from '../../src/tools/calendar/calendar.ts'
 import { describedTools, TOOLS } from '../../src/tools/catalogue.ts'
 import { mayCall } from '../../src/tools/permitted.ts'
 
@@ -14,10 +15,11 @@ interface Key {
   readonly permissions?: readonly string[]
   readonly unverified?: boolean
   readonly provisional?: boolean
+  readonly calendarsClosed?: boolean
 }
 
-function keyOf({ tier = 'organization', permissions, unverified = false, provisional = false }: Key): Caller {
-  const { credential, ...caller } = callerOf({ unverified })
+function keyOf({ tier = 'organization', permissions, unverified = false, provisional = false, ...key }: Key): Caller {
+  const { credential, ...caller } = callerOf({ unverified, ...(key.calendarsClosed && { calendar_access: false }) })
   const granted = permissions?.filter(isPermission)
   return { ...caller, credential: { ...credential, tier, provisional, ...(granted && { permissions: granted }) } }
 }
@@ -77,5 +79,11 @@ describe('the tools that a key sees', () => {
 
   it('leave out what is denied to an organization that is not verified', () => {
     expect(namesFor({ unverified: true })).toContain('send_message')
+  })
+
+  it('leave out those of calendars where the organization has none', () => {
+    const left = namesFor({ calendarsClosed: true })
+    const missing = TOOLS.filter(({ name }) => !left.includes(name))
+    expect(missing.map(({ name }) => name)).toEqual(calendarTools.map(({ name }) => name))
   })
 })

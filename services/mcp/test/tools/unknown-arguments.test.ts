@@ -1,15 +1,15 @@
 import { findTool } from '../../src/tools/catalogue.ts'
-import { type BodyReader, createBodyReader } from '../../src/untrusted/index.ts'
+import { createBodyThreads } from '../../src/untrusted/index.ts'
 import { type ScriptedApi, scriptedApi } from '../support/scripted-api.ts'
 
 describe('an argument that a tool does not have', () => {
   const requests: string[] = []
   const { signal: stopping } = new AbortController()
+  const threads = createBodyThreads()
+  const reader = threads.readerOf('organization')
   let scripted: ScriptedApi
-  let reader: BodyReader
 
   beforeAll(async () => {
-    reader = createBodyReader()
     scripted = await scriptedApi(({ method, url }) => {
       requests.push(`${method} ${url}`)
       return { count: 0, messages: [] }
@@ -17,7 +17,7 @@ describe('an argument that a tool does not have', () => {
   })
   beforeEach(() => requests.splice(0))
   afterAll(async () => {
-    await reader.close()
+    await threads.close()
     await scripted.close()
   })
 

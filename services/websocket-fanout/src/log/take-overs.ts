@@ -1,4 +1,5 @@
 import { type InternalRequestOf, internalOperations } from '@restante/contracts/internal'
+import { LIMITS } from '@restante/contracts/vocabulary'
 import { hashedUuid, type Queryable, sql, type Tx } from '@restante/service/database'
 import { append, type LogEntry, NO_EVENT } from './store.ts'
 
@@ -23,12 +24,20 @@ export function readTakeOver({ payload }: Pick<LogEntry, 'payload'>): TakeOver {
   return internalOperations['websocket-fanout.endStreams'].body.parse(JSON.parse(payload))
 }
 
+interface Noted {
+  readonly number: number
+  /** When it is forgotten, on the monotonic clock. */
+  readonly until: number
+}
+
 /**
- * The take-overs of the log's day: longer than a request can be on its way that was admitted before one. An instance
- * knows of each as soon as it has read its entry.
+ * The take-overs of a day, as the log keeps their entries: far longer than a request can be on its way that was admitted
+ * before one. Older cursors and streams need none: a cursor is sealed with the number of its time, and the entry itself has
+ * ended the streams. An instance knows of each as soon as it has read its entry.
  */
 export class TakeOvers {
-  readonly #latest = new Map<string, number>()
+  /** By organization, the one that is forgotten first in front. */
+  readonly #latest = new Map<string, Noted>()
 
   /** Reads the entries that were appended before the log was followed. */
   async load(db: Queryable): Promise<void> {
@@ -38,11 +47,22 @@ export class TakeOvers {
   /** Takes note of an entry of kind `taken_over`. */
   note(entry: Pick<LogEntry, 'payload'>): void {
     const { organization_id: id, take_overs: number } = readTakeOver(entry)
-    this.#latest.set(id, Math.max(number, this.#latest.get(id) ?? 0))
+    const now = performance.now()
+    const latest = Math.max(number, this.#latest.get(id)?.number ?? 0)
+    this.#latest.delete(id)
+    this.#latest.set(id, { number: latest, until: now + LIMITS.stream.log })
+    this.#forget(now)
+  }
+
+  #forget(now: number): void {
+    for (const [id, { until }] of this.#latest) {
+      if (until > now) return
+      this.#latest.delete(id)
+    }
   }
 
   /** Whether the organization was taken over since its caller was admitted. */
   isSuperseded(caller: { readonly organization_id: string; readonly take_overs?: number | undefined }): boolean {
-    return (this.#latest.get(caller.organization_id) ?? 0) > (caller.take_overs ?? 0)
+    return (this.#latest.get(caller.organization_id)?.number ?? 0) > (caller.take_overs ?? 0)
   }
 }

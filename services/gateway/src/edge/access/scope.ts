@@ -84,13 +84,19 @@ async function requireOwnPod(db: Queryable, identity: Identity, id: string): Pro
 
 function inPod(identity: Identity, podId: string | undefined): Caller {
   const { organizationId: organization_id, credential, sending, unverified } = identity
-  const caller = { organization_id, credential, sending, unverified, ...takeOversOf(identity) }
+  const caller = { organization_id, credential, sending, unverified, ...exceptionsOf(identity) }
   return podId === undefined ? caller : { ...caller, pod_id: podId }
 }
 
-/** As of when the credential was looked up: services use it to recognise a request from before a take-over. */
-function takeOversOf({ takeOvers }: Identity): Pick<Caller, 'take_overs'> {
-  return takeOvers === 0 ? {} : { take_overs: takeOvers }
+/**
+ * What is so for few organizations, as of when the credential was looked up. By the take-overs, services recognise a request
+ * from before one.
+ */
+function exceptionsOf({ takeOvers, calendarAccess }: Identity): Pick<Caller, 'take_overs' | 'calendar_access'> {
+  return {
+    ...(takeOvers > 0 && { take_overs: takeOvers }),
+    ...(!calendarAccess && { calendar_access: false as const }),
+  }
 }
 
 function inInbox(identity: Identity, row: ReferencedInbox): Caller {
@@ -102,7 +108,7 @@ function inInbox(identity: Identity, row: ReferencedInbox): Caller {
     sending: sendingRight(row),
     unverified: row.authentication_type === 'agent_unverified',
     ...sendingFacts(row),
-    ...takeOversOf(identity),
+    ...exceptionsOf(identity),
   }
 }
 

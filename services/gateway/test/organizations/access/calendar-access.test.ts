@@ -83,6 +83,18 @@ describe('calendars of an organization', () => {
     expect((await gateway.as().get('/v0/calendar-feeds/secret')).status).toBe(200)
   })
 
+  it('are known to be closed wherever a request goes, so that tools for them are not shown', async () => {
+    const isClosed = async () => {
+      gateway.behind.record()
+      await organization.api.get('/v0/threads')
+      const [seen = { headers: {} }] = gateway.behind.seen.slice(-1)
+      return (await callerOf(seen, 'threads.list', CALLER_KEY)).calendar_access === false
+    }
+    await waitFor(async () => !(await isClosed()), { what: 'the calendars to be open' })
+    await close()
+    expect(await isClosed()).toBe(true)
+  })
+
   it('are published with the organization, recorded in the audit log, and shown to the operator', async () => {
     expect(await run('organizations', 'calendar', organization.id, 'off')).toBe(`Calendars of ${organization.id}: off.`)
     expect(await run('organizations', 'calendar', organization.id, 'off')).toContain('off, unchanged')

@@ -6,7 +6,8 @@ import { Gauge } from 'prom-client'
 import { z } from 'zod'
 import { quoted } from '../../answers/answer.ts'
 import type { Api } from '../../api/api.ts'
-import { ApiFailure } from '../../api/failure.ts'
+import { ApiFailure, InterruptedWaitError, isRefusal } from '../../api/failure.ts'
+import type { BodyReader } from '../../untrusted/index.ts'
 import { DATA_NOTICE, inboxId, included, maxChars } from '../definition/inputs.ts'
 import { waited } from '../definition/outputs.ts'
 import { type Context, defineTool } from '../definition/tool.ts'
@@ -50,7 +51,8 @@ export const waitForMessage = defineTool({
   output: waited,
   needs: ['stream.poll', 'messages.get'],
   run: async (context, { inboxId: inbox, after, waitSeconds, threadId, from, maxChars: most, ...flags }) => {
-    const wait = new Wait(context, { inbox, threadId, from, flags, deadline: performance.now() + waitSeconds * 1_000 })
+    const deadline = performance.now() + waitSeconds * 1_000
+    const wait = new Wait(context, { inbox, threadId, from, maxChars: most, flags, deadline })
     waitingCalls.inc()
     const { message, cursor, isUnfinished } = await wait.from(after).finally(() => waitingCalls.dec())
     const next = `To wait for the next message, call again with after ${JSON.stringify(cursor)}.`
@@ -58,15 +60,15 @@ export const waitForMessage = defineTool({
       const text = isUnfinished ? UNFINISHED : 'Nothing yet.'
       return { structured: { messages: [], cursor }, text: `${text} ${next}` }
     }
-    const document = { messages: [await withBody(context.reader, message, { maxChars: most })], cursor }
-    return quoted('A message has come:', document, [next])
+    return quoted('A message has come:', { messages: [message], cursor }, [next])
   },
 })
 
 const UNFINISHED = 'Nothing among the messages so far, but not all that have come are looked through yet.'
 
 interface Found {
-  readonly message?: Message
+  /** As a model reads it. */
+  readonly message?: Record<string, unknown>
   /** The place up to which the log is looked through. */
   readonly cursor: string
   /** Whether the time was over before its end. */
@@ -77,6 +79,7 @@ interface Wanted {
   readonly inbox: string
   readonly threadId: string | undefined
   readonly from: string | undefined
+  readonly maxChars: number
   readonly flags: IncludeFlags
   /** By the clock of `performance`. */
   readonly deadline: number
@@ -94,22 +97,38 @@ type PolledEvent = Poll['events'][number]
 /** One wait for a message, on the log of events, which is also read where no one waits (events 6). */
 class Wait {
   readonly #api: Api
+  readonly #reader: BodyReader
   readonly #stopping: AbortSignal
   readonly #wanted: Wanted
   readonly #types: readonly EventType[]
 
-  constructor({ api, stopping }: Context, wanted: Wanted) {
+  constructor({ api, reader, stopping }: Context, wanted: Wanted) {
     this.#api = api
+    this.#reader = reader
     this.#stopping = stopping
     this.#wanted = wanted
     this.#types = typesFor(wanted.flags)
   }
 
-  /** The first message after a cursor, and the cursor after it; without one the message that comes next. */
+  /**
+   * The first message after a cursor, and the cursor after it; without one the message that comes next.
+   * @throws InterruptedWaitError with the place reached, when a repetition may succeed: a caller that gave no cursor would
+   * otherwise begin anew, and miss what has come in the meantime.
+   */
   async from(given: string | undefined): Promise<Found> {
+    const place = { cursor: given ?? (await this.#poll({})).cursor }
+    try {
+      return await this.#search(place)
+    } catch (error) {
+      throw isRefusal(error) ? error : new InterruptedWaitError(place.cursor, error)
+    }
+  }
+
+  /** @param place moves on with the search, only past what is looked through or given to the caller. */
+  async #search(place: { cursor: string }): Promise<Found> {
     const searchUntil = Math.max(this.#wanted.deadline, performance.now() + SEARCH_MS)
-    let cursor = given ?? (await this.#poll({})).cursor
     for (;;) {
+      const { cursor } = place
       const asked = this.#remainingSeconds()
       const began = performance.now()
       const batch = await this.#batchAfter(cursor, asked)
@@ -120,18 +139,18 @@ class Wait {
         const after = await this.#cursorAfter(cursor, batch, event)
         // It has left the log in the meantime, so it is not found again.
         if (after === undefined) continue
-        cursor = after
-        const message = await this.#messageOf(event)
-        if (message !== undefined && !isLeftOut(message.labels, this.#wanted.flags)) return { message, cursor }
+        const message = await this.#shown(event)
+        place.cursor = after
+        if (message !== undefined) return { message, cursor: after }
         // Whether there are more is not known.
-        if (performance.now() >= searchUntil) return { cursor, isUnfinished: true }
+        if (performance.now() >= searchUntil) return { cursor: after, isUnfinished: true }
         continue
       }
-      cursor = batch.cursor
+      place.cursor = batch.cursor
       if (batch.has_more && performance.now() < searchUntil) continue
-      if (batch.has_more) return { cursor, isUnfinished: true }
+      if (batch.has_more) return { cursor: batch.cursor, isUnfinished: true }
       const wasEnded = performance.now() - began < asked * 1_000 - EARLY_MS
-      if (this.#remainingSeconds() === 0 || (wasEnded && batch.events.length === 0)) return { cursor }
+      if (this.#remainingSeconds() === 0 || (wasEnded && batch.events.length === 0)) return { cursor: batch.cursor }
     }
   }
 
@@ -165,6 +184,14 @@ class Wait {
     const { thread_id, from: sender } = received.parse(event).message
     if (threadId !== undefined && thread_id !== threadId) return false
     return from === undefined || sender.toLowerCase().includes(from.toLowerCase())
+  }
+
+  /** The message of an event for the model; undefined if it is deleted or left out. */
+  async #shown(event: PolledEvent): Promise<Record<string, unknown> | undefined> {
+    const { flags, maxChars: most } = this.#wanted
+    const message = await this.#messageOf(event)
+    if (message === undefined || isLeftOut(message.labels, flags)) return undefined
+    return withBody(this.#reader, message, { maxChars: most })
   }
 
   /** As it is now; undefined if it is deleted. */
