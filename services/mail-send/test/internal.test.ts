@@ -41,6 +41,7 @@ describe('mail-send.sendSystemMail', () => {
     )
     expect(await fixture.internal('mail-send.sendSystemMail', 'gateway', mail)).toMatchObject({ status: 200 })
     expect(fixture.outside.mailsTo(to)).toHaveLength(1)
+    expect(await countRows(fixture.db, 'deliveries where recipient = $1', to)).toBe(1)
     expect(await countRows(fixture.db, 'outbox where strpos(subject, $1) > 0', mail.id)).toBe(0)
   })
 

@@ -117,7 +117,7 @@ describe('delivery to inboxes hosted here', () => {
       }
       const id = await send({ to: `${local}@${DOMAIN}` })
       await factOf(fixture, id, 'delivery.delivered')
-      expect(failures).toBe(-1)
+      expect(failures).toBeLessThan(0)
       const ids = fixture.peers
         .requests('mail-ingest.acceptInbound')
         .filter(({ recipient }) => recipient.startsWith(local))

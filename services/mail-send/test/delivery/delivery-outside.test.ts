@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type Socket } from 'node:net'
-import { countRows, freePort, queryRows, waitFor } from '@restante/testkit'
+import { countRows, queryRows, waitFor } from '@restante/testkit'
 import { age, type Fixture, factOf, factsAbout, inboxCaller, startWorld } from '../support/fixture.ts'
+import { listenOn } from '../support/listen.ts'
 
 let fixture: Fixture
 
@@ -72,7 +73,7 @@ describe('delivery to external recipients', () => {
 
   it('gives up when the retry window is over, with the last reply', async () => {
     const to = someone()
-    fixture.outside.answerRecipient(to, ...Array.from({ length: 100 }, () => '452 4.2.2 mailbox full' as const))
+    fixture.outside.answerRecipient(to, ...Array.from({ length: 1_000 }, () => '452 4.2.2 mailbox full' as const))
     const id = await send({ to })
     await factOf(fixture, id, 'delivery.delayed')
     await age(fixture, id)
@@ -204,7 +205,13 @@ async function listen(talk: (socket: Socket) => void, address: string): Promise<
   return listening
 }
 
-function plainServer(socket: Socket, seen: string[], extensions: readonly string[]): void {
+/** @param taking resolves when it answers what it has got. */
+function plainServer(
+  socket: Socket,
+  seen: string[],
+  extensions: readonly string[],
+  taking: Promise<void> = Promise.resolve(),
+): void {
   let data = false
   const say = (line: string): void => void socket.write(`${line}\r\n`)
   say('220 plain.test ESMTP')
@@ -215,7 +222,7 @@ function plainServer(socket: Socket, seen: string[], extensions: readonly string
       if (data) {
         if (line !== '.') continue
         data = false
-        say('250 2.0.0 taken')
+        void taking.then(() => say('250 2.0.0 taken'))
       } else if (/^EHLO/.test(line)) {
         say(['250-plain.test', ...extensions.map((extension) => `250-${extension}`), '250 HELP'].join('\r\n'))
       } else if (/^DATA/.test(line)) {
@@ -240,29 +247,38 @@ function brokenTls(socket: Socket, seen: string[]): void {
 
 describe('concurrency per destination', () => {
   it('limits the connections to one destination, and delivers everything all the same', async () => {
-    let open = 0
+    const open = new Set<Socket>()
     let most = 0
-    const port = await freePort()
-    const narrow = await startWorld({ DELIVERY_PER_DESTINATION: '2', MX_PORT: String(port) })
-    narrow.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
+    const seen: string[] = []
+    const taking = Promise.withResolvers<void>()
     const server = createServer((socket) => {
-      open++
-      most = Math.max(most, open)
-      socket.on('close', () => open--)
+      open.add(socket)
+      most = Math.max(most, open.size)
+      const ended = () => open.delete(socket)
+      // What its client has ended does not count, although it is closed a moment later.
+      socket.on('data', (bytes) => /^QUIT/m.test(bytes.toString()) && ended())
+      socket.on('close', ended)
       socket.on('error', () => {})
-      plainServer(socket, [], [])
+      plainServer(socket, seen, [], taking.promise)
     })
-    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
-    const ids = await Promise.all(
-      Array.from({ length: 10 }, async () => {
-        const body = { to: someone() }
-        const answer = await narrow.call('messages.send', inboxCaller(), { path: '/messages/send', body })
-        return answer.body['message_id']
-      }),
-    )
-    for (const id of ids) await factOf(narrow, id, 'delivery.delivered')
+    const narrow = await startWorld({ DELIVERY_PER_DESTINATION: '2', MX_PORT: String(await listenOn(server)) })
+    narrow.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
+    const sendTo = async (to: string) => {
+      const answer = await narrow.call('messages.send', inboxCaller(), { path: '/messages/send', body: { to } })
+      return answer.body['message_id']
+    }
+    const ids = await Promise.all(Array.from({ length: 10 }, () => sendTo(someone())))
+    const begun = () => countRows(narrow.db, 'timers where attempt > 0')
+    await waitFor(async () => (await begun()) === 10, { what: 'ten attempts' })
+    // One at another destination begins after them: whatever they connect to is connected when it is.
+    const other = await sendTo(someone('other.example'))
+    await waitFor(() => open.size >= 3 && seen.some((text) => text.includes('@other.example>')), {
+      what: 'all connections',
+    })
+    taking.resolve()
+    for (const id of [...ids, other]) await factOf(narrow, id, 'delivery.delivered')
     server.close()
     await narrow.stop()
-    expect(most).toBe(2)
+    expect(most).toBe(3)
   })
 })

@@ -52,6 +52,7 @@ describe('decide', () => {
   const clock = { acceptedAt: ACCEPTED, now: ACCEPTED, random: 0 }
   const over = { ...clock, now: new Date(ACCEPTED.getTime() + POLICY.giveUpAfterMs) }
   const mta = 'mx.b.example'
+  const recipient = 'ann@b.example'
 
   it.each([
     ['a refusal of the mailbox', refusedBy('5.1.1', 'no such user', mta), 'Permanent', 'NoEmail', 'at_once'],
@@ -62,7 +63,7 @@ describe('decide', () => {
     ['a message that is too large', refusedBy('5.3.4', 'too large', mta), 'Transient', 'MessageTooLarge', 'never'],
     ['a policy', refusedBy('5.7.1', 'no', mta), 'Transient', 'ContentRejected', 'never'],
   ])('bounces on %s', (_what, outcome, type, subType, suppress) => {
-    expect(decide({ attempts: 1, delayed: false }, outcome, clock, POLICY)).toMatchObject({
+    expect(decide({ recipient, attempts: 1, delayed: false }, outcome, clock, POLICY)).toMatchObject({
       state: 'bounced',
       bounce: { type, subType, suppress },
     })
@@ -72,7 +73,7 @@ describe('decide', () => {
     ['a full mailbox', readReply('452 4.2.2 full', mta), 'MailboxFull'],
     ['silence', deferredBy('4.4.1', 'no answer'), 'General'],
   ])('gives up on %s when the window is over, and suppresses no address', (_what, outcome, subType) => {
-    expect(decide({ attempts: 9, delayed: true }, outcome, over, POLICY)).toMatchObject({
+    expect(decide({ recipient, attempts: 9, delayed: true }, outcome, over, POLICY)).toMatchObject({
       state: 'bounced',
       bounce: { type: 'Transient', subType, suppress: 'never' },
     })
@@ -80,7 +81,8 @@ describe('decide', () => {
 
   it('announces a delay once, after the first retry failed', () => {
     const announced = ([1, 2, 3] as const).map((attempts) => {
-      const decision = decide({ attempts, delayed: attempts === 3 }, deferredBy('4.4.1', 'no'), clock, POLICY)
+      const delivery = { recipient, attempts, delayed: attempts === 3 }
+      const decision = decide(delivery, deferredBy('4.4.1', 'no'), clock, POLICY)
       return decision.state === 'deferred' && decision.announceDelay
     })
     expect(announced).toEqual([false, true, false])

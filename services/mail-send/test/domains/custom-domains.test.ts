@@ -159,13 +159,14 @@ describe('a scheduled draft of a deleted domain', () => {
     fixture.peers.answers['gateway.getSendingInbox'] = async () => ({
       sender: { organization_id, inbox, sending, unverified, take_overs },
     })
-    const due = new Date(Date.now() + 500).toISOString()
-    const body = { to: someone(), text: 'later', send_at: due }
+    const body = { to: someone(), text: 'later', send_at: new Date(Date.now() + 3_600_000).toISOString() }
     const created = await fixture.call('drafts.create', caller, { path: '/drafts', body })
     expect(created).toMatchObject({ status: 200, body: { send_status: 'scheduled' } })
     await domain.delete()
-    const place = { method: 'GET', path: `/drafts/${String(created.body['draft_id'])}` } as const
-    const status = async () => (await fixture.call('drafts.get', caller, place)).body['send_status']
+    const path = `/drafts/${String(created.body['draft_id'])}`
+    const now = { method: 'PATCH', path, body: { send_at: new Date().toISOString() } } as const
+    expect(await fixture.call('drafts.update', caller, now)).toMatchObject({ status: 200 })
+    const status = async () => (await fixture.call('drafts.get', caller, { method: 'GET', path })).body['send_status']
     await waitFor(async () => (await status()) === 'failed', { what: 'the failure' })
     expect(await countRows(fixture.db, `timers where key = $1`, created.body['draft_id'])).toBe(0)
     expect(await countRows(fixture.db, 'sends where organization_id = $1', organization_id)).toBe(0)

@@ -263,6 +263,8 @@ describe('a draft that answers', () => {
     await asked.promise
     leaving.abort()
     await expect(request).rejects.toThrow()
+    // The service answers this after it has learnt that the connection of the other request is closed.
+    expect((await list(caller)).body).toMatchObject({ count: 0 })
     go.resolve()
     expect((await create(caller, { attachments })).status).toBe(200)
     fixture.peers.answers = answers

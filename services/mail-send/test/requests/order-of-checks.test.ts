@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { Caller } from '@restante/contracts/access'
-import { freePort } from '@restante/testkit'
+import { lastingPeriod } from '@restante/testkit'
 import { type Fixture, inboxCaller, startWorld } from '../support/fixture.ts'
+import { listenOn } from '../support/listen.ts'
 
 const HUMAN = 'human@outside.example'
 const SOURCE = `<${randomUUID()}@outside.example>`
@@ -71,8 +72,8 @@ describe('when several checks of a send fail, the response is that of the first'
 
   it('a reply', async () => {
     const files = createServer((_request, response) => response.writeHead(404).end())
-    const port = await freePort()
-    await new Promise<void>((resolve) => files.listen(port, '127.0.0.1', resolve))
+    const port = await listenOn(files)
+    await lastingPeriod(86_400_000)
     const answered = { caller: agent, message: SOURCE, key: randomUUID(), body: { text: 'The first of ten' } }
     expect(await reply(answered)).toMatchObject({ status: 200 })
     // Nine more: the quota of the day is used up.

@@ -256,12 +256,8 @@ describe('when another organization deletes many inboxes', () => {
     const { db } = fixture
     const [large, small] = [randomUUID(), randomUUID()]
     await db.query(manyDeleted, large, small, 200)
-    await waitFor(
-      async () => (await countRows(db, 'deleted_scopes where organization_id = $1 and ended_at is null', large)) === 0,
-      {
-        what: 'all purges',
-      },
-    )
+    const open = 'deleted_scopes where organization_id = any($1) and ended_at is null'
+    await waitFor(async () => (await countRows(db, open, [large, small])) === 0, { what: 'all purges' })
     const before = 'ended_at < (select ended_at from deleted_scopes where organization_id = $2)'
     const earlier = await countRows(db, `deleted_scopes where organization_id = $1 and ${before}`, large, small)
     expect(earlier).toBeLessThan(10)
@@ -289,8 +285,8 @@ describe('when the purge of an inbox fails', () => {
     )
     expect(await tombstoneOf(stuck)).toMatchObject({ purged_at: null })
     await rm(inTheWay, { recursive: true })
-    await purge()
-    expect(await tombstoneOf(stuck)).toMatchObject({ ended_at: expect.any(Date) })
+    // The service may have tried it just before, and put it off a moment later.
+    await waitFor(() => purge().then(async () => (await tombstoneOf(stuck))?.ended_at), { what: 'its own purge' })
   })
 
   let inTheWay = ''

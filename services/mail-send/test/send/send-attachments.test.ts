@@ -3,11 +3,12 @@ import { createServer, type ServerResponse } from 'node:http'
 import { countRows, freePort, waitFor } from '@restante/testkit'
 import { fetchedName } from '../../src/sending/content/fetched-name.ts'
 import { type Answer, type Fixture, inboxCaller, startWorld } from '../support/fixture.ts'
+import { listenOn } from '../support/listen.ts'
 
 let fixture: Fixture
 
 beforeAll(async () => {
-  fixture = await startWorld({ ATTACHMENT_TIMEOUT: '5s' })
+  fixture = await startWorld({ ATTACHMENT_TIMEOUT: '5m' })
   fixture.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
 })
 afterAll(() => fixture.stop())
@@ -28,8 +29,7 @@ describe('messages.send with attachments: 200', () => {
       response.setHeader('content-type', 'image/png; charset=binary')
       response.end('from the web')
     })
-    const port = await freePort()
-    await new Promise<void>((resolve) => files.listen(port, '127.0.0.1', resolve))
+    const port = await listenOn(files)
     const to = someone()
     const answer = await send(inboxCaller(), {
       to,
@@ -101,8 +101,7 @@ it('sends other large mail while attachments come slowly', async () => {
     if (isSlow) asked.push(response)
     else response.end('fast')
   })
-  const port = await freePort()
-  await new Promise<void>((resolve) => slow.listen(port, '127.0.0.1', resolve))
+  const port = await listenOn(slow)
   const large = Buffer.alloc(4_000_000, 'file').toString('base64')
   const file = { filename: 'file.bin', content: large }
   // Three of them are more than may be processed at once.
@@ -158,13 +157,14 @@ describe('messages.send with attachments: 503', () => {
   })
 
   it('asks to retry later when an attachment takes too long', async () => {
-    const port = await freePort()
+    const hasty = await startWorld({ ATTACHMENT_TIMEOUT: '1s' })
     const server = createServer(() => {})
-    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
-    const attachments = [{ url: `http://127.0.0.1:${port}/` }]
-    const answer = await send(inboxCaller(), { to: someone(), attachments })
+    const attachments = [{ url: `http://127.0.0.1:${await listenOn(server)}/` }]
+    const body = { to: someone(), attachments }
+    const answer = await hasty.call('messages.send', inboxCaller(), { path: '/messages/send', body })
     server.closeAllConnections()
     server.close()
+    await hasty.stop()
     expect(answer).toMatchObject({ status: 503, body: { code: 'service_unavailable' } })
   })
 
@@ -179,12 +179,11 @@ describe('messages.send with attachments: 503', () => {
 })
 
 async function withServer<T>(status: number, work: (url: string) => Promise<T>): Promise<T> {
-  const port = await freePort()
   const server = createServer((_request, response) => {
     response.statusCode = status
     response.end('no')
   })
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  const port = await listenOn(server)
   try {
     return await work(`http://127.0.0.1:${port}/file`)
   } finally {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { openBlobStore } from '@restante/blobs'
 import { sentCopy } from '@restante/contracts/schemas'
 import { parse } from '@restante/mime'
-import { countRows, lastingPeriod, waitFor } from '@restante/testkit'
+import { countRows, lastingPeriod, leastOf, waitFor } from '@restante/testkit'
 import { listEntries } from '../../src/lists/store.ts'
 import { type Answer, DOMAIN, type Fixture, factOf, factsAbout, inboxCaller, startWorld } from '../support/fixture.ts'
 
@@ -119,12 +119,16 @@ describe('messages.send: 200', () => {
 
   it('answers without waiting for a mailbox that does not answer', async () => {
     fixture.peers.answers = { 'mail-ingest.placeSent': () => new Promise(() => {}) }
-    const begun = performance.now()
-    const answer = await send(inboxCaller(), { to: someone() })
+    // It waits for two seconds, and not for the 5 s of other calls.
+    const limit = 4_500
+    const least = await leastOf(limit, async () => {
+      const begun = performance.now()
+      const answer = await send(inboxCaller(), { to: someone() })
+      expect(answer.status).toBe(200)
+      return performance.now() - begun
+    })
     fixture.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
-    expect(answer.status).toBe(200)
-    // It waits half a second, and not the 5 s of other calls.
-    expect(performance.now() - begun).toBeLessThan(4_500)
+    expect(least).toBeLessThan(limit)
   })
 
   it('skips the sending inbox among the recipients', async () => {

@@ -271,10 +271,11 @@ export interface Fact {
   readonly payload: Record<string, unknown>
 }
 
-/** The events in Kafka about one message, in order. */
+/** The events in Kafka about one message, in order; each once, however often it was written. */
 export function factsAbout(fixture: Pick<Fixture, 'facts'>, messageId: unknown): Fact[] {
   const records = fixture.facts.records.filter(({ value }) => value.includes(String(messageId)))
-  return records
+  return [...new Map(records.toReversed().map((record) => [record.id, record])).values()]
+    .toReversed()
     .map(({ type, key, headers, value }) => ({ type, key, headers, payload: JSON.parse(value) }))
     .filter(({ payload }) => payload.message_id === messageId)
 }

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 import { serviceCommand } from '@restante/service/process'
-import { waitFor } from '@restante/testkit'
+import { PATIENCE_MS, waitFor } from '@restante/testkit'
 import type { Running } from './fixture.ts'
 
 const MAIN = path.join(import.meta.dirname, '../../src/main.ts')
@@ -20,7 +20,7 @@ export class KillableService {
     const { PORT } = environment
     await waitFor(async () => hasEnded(child) || (await fetch(`http://127.0.0.1:${PORT}/readyz`)).ok, {
       what: 'mail-send to be ready',
-      timeout: 60_000,
+      timeout: 2 * PATIENCE_MS,
       interval: 50,
     })
     if (hasEnded(child)) throw new Error(`mail-send ended with exit code ${child.exitCode}`)

@@ -7,7 +7,7 @@ import {
   type InternalResponseOf,
   internalOperations,
 } from '@restante/contracts/internal'
-import { freePort } from '@restante/testkit'
+import { listenOn } from './listen.ts'
 
 type Answers = {
   [Id in InternalOperationId]?: (request: InternalRequestOf<Id>) => Promise<InternalResponseOf<Id> | number>
@@ -34,11 +34,7 @@ export class Peers {
   })
 
   async start(): Promise<this> {
-    const port = await freePort()
-    await new Promise<void>((resolve) => {
-      this.#server.listen(port, '127.0.0.1', resolve)
-    })
-    this.url = `http://127.0.0.1:${port}`
+    this.url = `http://127.0.0.1:${await listenOn(this.#server)}`
     return this
   }
 

@@ -1,5 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net'
-import { freePort } from '@restante/testkit'
+import { listenOn } from './listen.ts'
 
 /** A TCP proxy between a process and its database that a test can cut. */
 export class Wire {
@@ -17,12 +17,10 @@ export class Wire {
   static async start(target: string): Promise<Wire> {
     const url = new URL(target)
     const upstream = { host: url.hostname, port: Number(url.port) }
-    const port = await freePort()
     const server = createServer()
-    url.host = `127.0.0.1:${port}`
+    url.host = `127.0.0.1:${await listenOn(server)}`
     const wire = new Wire(url.href, server)
     server.on('connection', (socket) => wire.#join(socket, connect(upstream)))
-    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
     return wire
   }
 

@@ -1,6 +1,7 @@
+import { PATIENCE_MS } from '@restante/testkit'
 import { KeyedSemaphore } from '../../../src/delivery/destinations/keyed-semaphore.ts'
 
-const options = { mostWaiting: 3, maxWaitMs: 10_000 }
+const options = { mostWaiting: 3, maxWaitMs: PATIENCE_MS }
 
 async function taken(slots: KeyedSemaphore, destination: string, most: number): Promise<() => void> {
   const free = await slots.take(destination, most)

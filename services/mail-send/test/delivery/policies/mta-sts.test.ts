@@ -6,7 +6,7 @@ import { ReturnPath } from '@restante/mime'
 import { Database } from '@restante/service/database'
 import { GuardedFetch } from '@restante/service/outbound'
 import { createLogger } from '@restante/service/telemetry'
-import { createDatabase, DnsZone, MailPeer, PolicyHost, queryRows } from '@restante/testkit'
+import { createDatabase, DnsZone, MailPeer, PATIENCE_MS, PolicyHost, queryRows } from '@restante/testkit'
 import type { OutboundContent } from '../../../src/delivery/outbound/outbound-content.ts'
 import type { OpenDelivery } from '../../../src/delivery/outcome/delivery.ts'
 import type { Outcome } from '../../../src/delivery/outcome/outcome.ts'
@@ -83,11 +83,11 @@ class Place {
     const mxHosts = new MxHosts({
       port: this.server.port,
       dnsServers: [zone.address],
-      connectMs: 2_000,
+      connectMs: PATIENCE_MS,
       allowLocal: true,
     })
     const ehloName = 'mail.restante.test'
-    const timeouts = { connectMs: 2_000, answerMs: 2_000 }
+    const timeouts = { connectMs: PATIENCE_MS, answerMs: PATIENCE_MS }
     const sts = mtaSts === 'off' ? undefined : mtaSts
     const route = new OutsideRoute({
       content,

@@ -112,11 +112,14 @@ describe('the queue as an operator sees it', () => {
 describe('retrying', () => {
   it('makes what waits due now, and nothing else', async () => {
     const [chosen, other] = [place(), place()]
+    const began = Date.now()
     const now = await deferred(chosen)
     const later = await deferred(other)
     expect(await ask('mail-send.retryQueued', { destination: chosen })).toEqual({ count: 1, more: false })
     await factOf(fixture, now.id, 'delivery.delivered')
     expect(await rowOf(later.to)).toMatchObject({ state: 'deferred', attempts: 1 })
+    const [left] = Object(await list({ destination: other }))
+    expect(Date.parse(left?.next_attempt_at)).toBeGreaterThan(began + 3_000_000)
   })
 
   it('begins no second attempt while one is running', async () => {
