@@ -88,7 +88,7 @@ async function relay(
 }
 
 function open(recipient: string): OpenDelivery {
-  return { id: randomUUID(), recipient, attempts: 0, delayed: false, state: 'queued' }
+  return { id: randomUUID(), recipient, attempts: 0, delayed: false, inside: false, state: 'queued' }
 }
 
 /** No server here is silent for so long: an attempt that ends earlier is ended by its test. */

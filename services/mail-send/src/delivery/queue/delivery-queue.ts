@@ -104,11 +104,12 @@ export class DeliveryQueue {
   async #endAll(tx: Tx, rows: readonly IdleRow[], decision: Decision): Promise<number> {
     const [first] = rows
     if (!first) return 0
-    const open = rows.map(({ delivery_id: id, recipient, attempts, delayed }) => ({
+    const open = rows.map(({ delivery_id: id, recipient, attempts, delayed, inside }) => ({
       id,
       recipient,
       attempts,
       delayed,
+      inside,
       state: 'queued' as const,
     }))
     const decided = (await begin(tx, open)).map((delivery): Decided => ({ delivery, decision }))

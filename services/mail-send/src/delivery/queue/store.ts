@@ -86,10 +86,11 @@ export type IdleRow = SendRow & {
   destination: string
   attempts: number
   delayed: boolean
+  inside: boolean
 }
 
 const IDLE_COLUMNS = `${SEND_COLUMNS}, d.id as delivery_id, d.recipient, d.destination, d.attempts,
-       d.delayed_at is not null as delayed`
+       d.delayed_at is not null as delayed, d.inside`
 
 // The rows stay locked. An attempt that is connecting has begun none of them, and finds that it may not any more; one
 // that has begun a delivery will record its outcome.

@@ -22,10 +22,10 @@ const SAVE = sql<{ id: string }, [sendId: string, verdict: VirusVerdict]>(
 // What another attempt hands over, from before the scanner was configured, is left to it. What is being handed over to the
 // destination of this attempt was left by one that has ended.
 const TAKE_WAITING = sql<
-  { id: string; recipient: string; state: DeliveryState; attempts: number; delayed: boolean },
+  { id: string; recipient: string; state: DeliveryState; attempts: number; delayed: boolean; inside: boolean },
   [sendId: string, destination: string]
 >(`
-select id, recipient, state, attempts, delayed_at is not null as delayed
+select id, recipient, state, attempts, delayed_at is not null as delayed, inside
   from deliveries
  where send_id = $1 and (state in ('queued', 'deferred') or state = 'handing_over' and destination = $2)
  order by id

@@ -109,7 +109,7 @@ class Place {
       unsubscribable: false,
       returnPath: undefined,
     }
-    const delivery = { id: randomUUID(), recipient: `ann@${this.domain}`, attempts: 0, delayed: false }
+    const delivery = { id: randomUUID(), recipient: `ann@${this.domain}`, attempts: 0, delayed: false, inside: false }
     const steps = {
       begin: async (deliveries: readonly OpenDelivery[]) => deliveries.map((one) => ({ ...one, attempts: 1 })),
       beginSending: async (delivery: OpenDelivery) => ({ ...delivery, attempts: 1 }),
