@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { countRows, DnsZone, type Submission, sendMail, type TopicCollection, waitFor } from '@restante/testkit'
 import { lockMailbox } from '../src/mailbox/lock.ts'
 import { type Fixture, openFixture, type TestInbox } from './fixture.ts'
+import { holding } from './locks.ts'
 import { type FakeMailSend, startFakeMailSend } from './peers/fake-mail-send.ts'
 
 export interface Letter extends Omit<Submission, 'port'> {
@@ -101,11 +102,11 @@ export class Correspondence {
   async together(...mails: Letter[]): Promise<void> {
     const { db } = this.fixture
     const { inbox_uid } = this.inbox
-    await db.transaction(async (tx) => {
+    await holding(db, async (tx) => {
       await lockMailbox(tx, inbox_uid)
       // The first is taken and waits for the lock; what comes meanwhile is taken together.
       await this.send({ messageId: madeId(), text: 'ahead of the others' })
-      const taken = () => countRows(db, 'inbound where lane = $1 and attempts = 1', inbox_uid)
+      const taken = async () => (await countRows(db, 'inbound where lane = $1 and attempts = 1', inbox_uid)) === 1
       await waitFor(taken, { what: 'the first mail to be taken' })
       for (const mail of mails) await this.send(mail)
     })

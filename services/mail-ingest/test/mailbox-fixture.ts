@@ -6,7 +6,7 @@ import { Outbox } from '@restante/messaging'
 import { sql } from '@restante/service/database'
 import { createLogger } from '@restante/service/telemetry'
 import type { Tenancy } from '@restante/tenancy'
-import { type Submission, sendMail, waitFor } from '@restante/testkit'
+import { countRows, type Submission, sendMail, waitFor } from '@restante/testkit'
 import { RawMailBytes } from '../src/raw/bytes.ts'
 import { openTenancy } from '../src/tenancy/open-tenancy.ts'
 import type { Fixture, TestInbox } from './fixture.ts'
@@ -89,4 +89,20 @@ export async function tenancyOf({ db, topics, blobs }: Fixture): Promise<Tenancy
     bytes: new RawMailBytes({ db, blobs: await openBlobStore(`directory:${blobs}`) }),
   })
   return tenancy
+}
+
+/** Purges a deleted scope by a tenancy of `tenancyOf`. The running service purges, too, and may be at it. */
+export async function purgeScope({ db }: Fixture, tenancy: Tenancy, id: string): Promise<void> {
+  await waitFor(
+    async () => {
+      await tenancy.purge()
+      return (await countRows(db, 'deleted_scopes where id = $1 and purged_at is not null', id)) > 0
+    },
+    { what: `the purge of ${id}` },
+  )
+}
+
+/** Waits until all mail that was accepted is processed. */
+export async function untilProcessed({ db }: Fixture): Promise<void> {
+  await waitFor(async () => (await countRows(db, 'inbound')) === 0, { what: 'an empty queue' })
 }

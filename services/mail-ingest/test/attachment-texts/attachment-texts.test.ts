@@ -11,6 +11,7 @@ import { DownloadLinks } from '../../src/files/links.ts'
 import { RawMailBytes } from '../../src/raw/bytes.ts'
 import { searchable } from '../../src/search/indexing/store.ts'
 import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
+import { holding, whenWaiting } from '../locks.ts'
 import { pathOf, receiveMail, sentCopy } from '../mailbox-fixture.ts'
 import { idsOf, searchMessages, untilIndexed } from '../search/search-fixture.ts'
 
@@ -183,22 +184,13 @@ describe('search', () => {
     await receiveMail(fixture, inbox, { attachments: [file('launch.pptx')] })
     await untilIndexed(fixture)
     let reading = Promise.resolve()
-    await fixture.db.transaction(async (tx) => {
+    await holding(fixture.db, async (tx) => {
       const indexing = sql<{ id: string }>(
         'select id from messages where id in (select message_uid from attachment_texts) for share',
       )
       const [message] = await tx.query(indexing)
       reading = readAll()
-      await waitFor(
-        async () =>
-          (
-            await queryRows(
-              fixture.db,
-              `select from pg_locks join pg_stat_activity using (pid) where not granted and datname = current_database() and query ~ 'for no key update'`,
-            )
-          ).length > 0,
-        { what: 'the lock' },
-      )
+      await whenWaiting(fixture.db, tx, { query: 'for no key update', what: 'the text to wait' })
       expect(await countRows(fixture.db, 'unindexed_messages where id = $1', message?.id)).toBe(0)
       expect(await rows()).toMatchObject([{ state: 'waiting' }])
     })
@@ -252,12 +244,11 @@ describe('a document that ends its thread', () => {
     const leased = await attachmentTexts.take(fixture.db, '00000000-0000-4000-8000-000000000001', [])
     if (!leased) throw new Error('nothing was taken')
     let saving: Promise<void> | undefined
-    await fixture.db.transaction(async (indexing) => {
+    await holding(fixture.db, async (indexing) => {
       await queryRows(indexing, 'insert into unindexed_messages values ($1)', leased.message_uid)
       const messages = await searchable.take(indexing, 1)
       saving = fixture.db.transaction((tx) => attachmentTexts.save(tx, leased, 'harvest'))
-      const waiting = "pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
-      await waitFor(async () => (await countRows(fixture.db, waiting)) > 0, { what: 'the text to wait' })
+      await whenWaiting(fixture.db, indexing, { what: 'the text to wait' })
       const entries = messages.map((message) => ({ message, subject: '', people: '', terms: [], languages: [] }))
       await searchable.write(indexing, entries)
     })
@@ -285,7 +276,7 @@ describe('documents', () => {
     await receiveMail(fixture, inbox, { attachments: [file('minutes.odt')] })
     const worker = await workerOf({ threads: 2 })
     const states = async () => (await rows()).map(({ state }) => state)
-    await fixture.db.transaction(async (tx) => {
+    await holding(fixture.db, async (tx) => {
       await queryRows(tx, 'select from messages where id in (select message_uid from attachment_texts) for share')
       await worker.start()
       await waitFor(async () => (await rows())[0]?.attempts === 1, { what: 'the first document' })

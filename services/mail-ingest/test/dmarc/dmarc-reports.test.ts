@@ -6,7 +6,7 @@ import { countRows, DnsZone, organizationDeletedEvent, queryRows, sendMail, wait
 import { RetentionSweeper } from '../../src/retention/sweeper.ts'
 import { DomainOwner, type Identity, newRegistration } from '../domains/registrations.ts'
 import { type Fixture, openFixture } from '../fixture.ts'
-import { tenancyOf } from '../mailbox-fixture.ts'
+import { purgeScope, tenancyOf } from '../mailbox-fixture.ts'
 
 const DAY_MS = 86_400_000
 const RECEIVER = 'receiver.test'
@@ -111,10 +111,11 @@ describe('a DMARC report about a custom domain', () => {
 
   it('counts once, however often it arrives; another one of the day is added', async () => {
     const domain = await registered()
-    const again = xmlOf({ domain: domain.domain, id: 'same' })
+    const begin = Date.now() - DAY_MS
+    const again = xmlOf({ domain: domain.domain, id: 'same', begin })
     for (let times = 0; times < 3; times++) await mail(domain.domain, again, { filename: 'report.xml' })
     expect((await countsOf(domain)).counts).toMatchObject([{ messages: 2 }])
-    await mail(domain.domain, xmlOf({ domain: domain.domain, id: 'other' }), { filename: 'report.xml' })
+    await mail(domain.domain, xmlOf({ domain: domain.domain, id: 'other', begin }), { filename: 'report.xml' })
     expect((await countsOf(domain)).counts).toMatchObject([{ messages: 4 }])
   })
 
@@ -161,10 +162,11 @@ describe('a DMARC report about a custom domain', () => {
 
   it('does not count beyond the rows that a day of a domain may have', async () => {
     const domain = await registered()
+    const begin = Date.now() - DAY_MS
     const many = (from: number) =>
       Array.from({ length: 900 }, (_, index) => ({ ip: `10.${from}.${index >> 8}.${index & 255}`, count: 1 }))
     for (let from = 0; from < 6; from++)
-      await mail(domain.domain, gzipSync(xmlOf({ domain: domain.domain, rows: many(from) })))
+      await mail(domain.domain, gzipSync(xmlOf({ domain: domain.domain, begin, rows: many(from) })))
     expect(await countRows(fixture.db, 'dmarc_counts where domain_uid = $1', domain.domain_uid)).toBe(4_500)
   })
 })
@@ -190,7 +192,7 @@ describe('what DMARC reports said', () => {
     await mail(domain.domain, gzipSync(xmlOf({ domain: domain.domain })))
     const tenancy = await tenancyOf(fixture)
     await deliverOnce(tenancy.consumer, organizationDeletedEvent(domain.organization_id))
-    await tenancy.purge()
+    await purgeScope(fixture, tenancy, domain.organization_id)
     for (const table of ['dmarc_reports', 'dmarc_counts'])
       expect(await countRows(fixture.db, `${table} where domain_uid = $1`, domain.domain_uid)).toBe(0)
   })

@@ -4,7 +4,7 @@ import { deliverOnce, deliverShuffled, deliverTwiceAndSwapped } from '@restante/
 import { ServiceClient } from '@restante/service/http'
 import { countRows, organizationDeletedEvent, queryRows } from '@restante/testkit'
 import { type Fixture, openFixture } from '../fixture.ts'
-import { tenancyOf } from '../mailbox-fixture.ts'
+import { purgeScope, tenancyOf } from '../mailbox-fixture.ts'
 import { changed, deleted, type Identity, newRegistration, stateOf as stateOfOwner } from './registrations.ts'
 
 let fixture: Fixture
@@ -145,7 +145,7 @@ describe('the deletion of an organization', () => {
       organization,
     )
     await deliverOnce(tenancy.consumer, organizationDeletedEvent(organization))
-    await tenancy.purge()
+    await purgeScope(fixture, tenancy, organization)
     expect([await rowsOf(organization), await rowsOf(neighbour)]).toEqual([0, 1])
   })
 
@@ -153,7 +153,7 @@ describe('the deletion of an organization', () => {
     const tenancy = await tenancyOf(fixture)
     const late = newRegistration(newName())
     await deliverOnce(tenancy.consumer, organizationDeletedEvent(late.organization_id))
-    await tenancy.purge()
+    await purgeScope(fixture, tenancy, late.organization_id)
     await deliverTwiceAndSwapped(consumer, changed(late), deleted(late))
     expect(await rowsOf(late.organization_id)).toBe(0)
   })

@@ -129,7 +129,9 @@ describe('mail for an inbox on a custom domain', () => {
     await owner.set(domain, { inbound_enabled: false })
     expect(await handOver()).toEqual({ outcome: 'unknown' })
     await owner.set(domain)
+    const before = await stored()
     expect(await handOver()).toEqual({ outcome: 'accepted' })
+    await waitFor(async () => (await stored()) === before + 1, { what: 'the mail that was handed over' })
   })
 
   it('that nobody has is refused with 5.1.1, and with 5.1.2 where the domain receives none', async () => {

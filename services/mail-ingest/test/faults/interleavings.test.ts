@@ -9,7 +9,8 @@ import { blobOf, ReservedNames } from '../../src/raw/reserved-names.ts'
 import { rawMails } from '../../src/raw/store.ts'
 import { scopeTombstones } from '../../src/tenancy/tombstones.ts'
 import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
-import { LARGE_TEXT, pathOf, receiveMail, tenancyOf } from '../mailbox-fixture.ts'
+import { holding, whenWaiting } from '../locks.ts'
+import { LARGE_TEXT, pathOf, purgeScope, receiveMail, tenancyOf } from '../mailbox-fixture.ts'
 
 let fixture: Fixture
 let inbox: TestInbox
@@ -21,11 +22,6 @@ afterAll(() => fixture.stop())
 beforeEach(async () => {
   inbox = await fixture.inbox()
 })
-
-const BLOCKED = sql<{ count: number }>(`
-select count(*)::int as count from pg_stat_activity
- where datname = current_database() and wait_event_type = 'Lock'`)
-const blocked = async () => (await fixture.db.query(BLOCKED))[0]?.count ?? 0
 
 describe('the queue', () => {
   const ADD = sql<never>(`
@@ -59,7 +55,7 @@ describe('the bytes of a mail', () => {
     const fresh = async () => (await named()).filter((name) => !before.includes(name))
     const smtp = await SmtpSession.open(fixture.smtpPort)
     await smtp.envelope('ada@customer.test', inbox.address)
-    const accepted = await db.transaction(async (tx) => {
+    const accepted = await holding(db, async (tx) => {
       await tx.query(sql('lock table inbound in exclusive mode'))
       const answer = smtp.data(`From: ada@x.test\r\nSubject: early\r\n\r\n${LARGE_TEXT}`)
       // Not for a query that is blocked: whoever looks for work is, too.
@@ -78,10 +74,10 @@ describe('the bytes of a mail', () => {
     const reservations = () => countRows(db, 'raw_mails where refs = 0 and size = 0')
     const before = await reservations()
     const names = new ReservedNames(db)
-    const taken = await db.transaction(async (tx) => {
+    const taken = await holding(db, async (tx) => {
       await tx.query(sql('lock table raw_mails in exclusive mode'))
       const asked = names.take()
-      await waitFor(async () => (await blocked()) > 0, { what: 'the reservation to wait' })
+      await whenWaiting(db, tx, { query: 'insert into raw_mails', what: 'the reservation to wait' })
       expect(await Promise.race([asked, 'nothing yet'])).toBe('nothing yet')
       return { asked }
     })
@@ -110,16 +106,17 @@ describe('the bytes of a mail', () => {
     const [{ blob, message_id: messageId } = { blob: '', message_id: '' }] = messages
     const tenancy = await tenancyOf(fixture)
     await markDeleted(db, inbox)
-    const work = await db.transaction(async (tx) => {
+    const work = await holding(db, async (tx) => {
       await tx.query(sql<never, [string]>('select from raw_mails where blob = $1 for update'), blob)
       const purged = tenancy.purge()
-      await waitFor(async () => (await blocked()) === 1, { what: 'the purge to wait' })
+      await whenWaiting(db, tx, { what: 'the purge to wait' })
       const deleted = fixture.call(inbox.caller, 'messages.delete', 'DELETE', pathOf(messageId))
-      await waitFor(async () => (await blocked()) === 2, { what: 'the deletion to wait' })
+      await whenWaiting(db, tx, { count: 2, what: 'the deletion to wait' })
       return { purged, deleted }
     })
     await work.purged
     expect((await work.deleted).status).toBe(404)
+    await purgeScope(fixture, tenancy, inbox.inbox_uid)
     expect(await queryRows(db, 'select refs from raw_mails where blob = $1', blob)).toEqual([{ refs: 1 }])
   })
 })
@@ -137,7 +134,7 @@ describe('a deleted inbox that is still being purged', () => {
     expect(mine).toHaveLength(1)
     const thread_id = mine[0]?.thread_id
     await markDeleted(db, inbox)
-    await db.transaction(async (tx) => {
+    await holding(db, async (tx) => {
       // The purge passes over rows that are locked.
       await tx.query(sql<never, [string]>('select from deleted_scopes where id = $1 for update'), scope.inbox_uid)
       expect((await threads()).body.threads).not.toContainEqual(expect.objectContaining({ thread_id }))

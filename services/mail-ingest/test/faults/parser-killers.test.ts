@@ -3,8 +3,11 @@ import { once } from 'node:events'
 import path from 'node:path'
 import { sql } from '@restante/service/database'
 import { byLength, countRows, freePort, queryRows, sendMail, waitFor } from '@restante/testkit'
+import { lockMailbox } from '../../src/mailbox/lock.ts'
 import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
+import { holding } from '../locks.ts'
 import { pathOf, receiveMail } from '../mailbox-fixture.ts'
+import { withoutRetries } from './without-retries.ts'
 
 const PROCESS = path.join(import.meta.dirname, '../fixtures', 'pipeline-process.ts')
 
@@ -59,8 +62,10 @@ describe.each([
   it('is stored unparsed after exactly three attempts, and holds up no other inbox', async () => {
     const [victim, other] = [await fixture.inbox(), await fixture.inbox()]
     const failedBefore = await failedAttempts(fixture)
-    const id = await send(fixture, victim, 'killer')
-    const later = await receiveMail(fixture, other)
+    const { id, later } = await withoutRetries(fixture.db, async () => ({
+      id: await send(fixture, victim, 'killer'),
+      later: await receiveMail(fixture, other),
+    }))
     await expectUnparsed(fixture, victim, id, 'killer')
     expect((await failedAttempts(fixture)) - failedBefore).toBe(3)
     const stored = await queryRows<{ id: string }>(
@@ -104,12 +109,17 @@ describe('a mail that kills the process', () => {
     const counted = byLength({ short: 1, long: 0 })
     await queryRows(fixture.db, 'update inbound set attempts = $1', counted)
     for (const attempts of [1, 2, 3].slice(counted)) {
-      pipeline = await startPipeline()
-      await waitFor(async () => (await countRows(fixture.db, 'inbound where attempts = $1', attempts)) === 1, {
-        what: `attempt ${attempts}`,
+      // The mail cannot be stored before the process is dead, however late this test notices the attempt.
+      await holding(fixture.db, async (tx) => {
+        await lockMailbox(tx, inbox.inbox_uid)
+        pipeline = await startPipeline()
+        await waitFor(async () => (await countRows(fixture.db, 'inbound where attempts = $1', attempts)) === 1, {
+          what: `attempt ${attempts}`,
+        })
+        const exit = once(pipeline, 'exit')
+        pipeline.kill('SIGKILL')
+        await exit
       })
-      pipeline.kill('SIGKILL')
-      await once(pipeline, 'exit')
       // Ends the lease of the dead process, so that the test need not wait for it.
       await queryRows(fixture.db, 'update inbound set leased_until = $1', new Date())
     }

@@ -2,18 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { deliverOnce, deliverShuffled, deliverTwiceAndSwapped } from '@restante/messaging/testing'
 import { createLogger } from '@restante/service/telemetry'
 import { holdScopes } from '@restante/tenancy'
-import {
-  countRows,
-  inboxDeletedEvent,
-  organizationDeletedEvent,
-  podDeletedEvent,
-  queryRows,
-  waitFor,
-} from '@restante/testkit'
+import { countRows, inboxDeletedEvent, organizationDeletedEvent, podDeletedEvent, queryRows } from '@restante/testkit'
 import { listsConsumer } from '../../src/lists/consumers.ts'
 import { RetentionSweeper } from '../../src/retention/sweeper.ts'
 import { type Fixture, openFixture } from '../fixture.ts'
-import { tenancyOf } from '../mailbox-fixture.ts'
+import { holding, whenWaiting } from '../locks.ts'
+import { purgeScope, tenancyOf } from '../mailbox-fixture.ts'
 import { changed, deleted, type EntryScope, ListOwner, scopeOf, type TestEntry } from './entries.ts'
 
 const TIERS = ['inbox', 'pod', 'organization'] as const
@@ -49,6 +43,11 @@ const live = async ({ organization_id }: EntryScope) =>
   )
 const rows = ({ organization_id }: EntryScope) =>
   countRows(fixture.db, 'list_entries where organization_id = $1', organization_id)
+
+/** The id of one scope of an inbox. */
+function idOf({ organization_id, pod_id, inbox_uid }: Required<EntryScope>, tier: Tier): string {
+  return { inbox: inbox_uid, pod: pod_id, organization: organization_id }[tier]
+}
 
 /** The event of the deletion of one scope of an inbox. */
 function deletionOf({ organization_id, pod_id, inbox_uid }: Required<EntryScope>, tier: Tier) {
@@ -141,7 +140,7 @@ describe('the deletion', () => {
       await deliverTwiceAndSwapped(consumer, changed(gone), deleted(gone))
     }
     await deliverOnce(tenancy.consumer, deletionOf(scope, tier))
-    await tenancy.purge()
+    await purgeScope(fixture, tenancy, idOf(scope, tier))
     // The deletion of a pod comes after those of its inboxes, which delete their own entries.
     const left = { inbox: ['inbox', 'organization', 'pod'], pod: ['inbox', 'inbox', 'organization'], organization: [] }
     expect((await live(scope)).map((entry) => entry.tier).toSorted()).toEqual(left[tier])
@@ -152,7 +151,7 @@ describe('the deletion', () => {
     const tenancy = await tenancyOf(fixture)
     const scope = newScope()
     await deliverOnce(tenancy.consumer, deletionOf(scope, tier))
-    await tenancy.purge()
+    await purgeScope(fixture, tenancy, idOf(scope, tier))
     const late = newEntry(scope)
     await deliverTwiceAndSwapped(consumer, changed(late), deleted(late))
     expect(await rows(scope)).toBe(0)
@@ -161,11 +160,10 @@ describe('the deletion', () => {
   it.each(TIERS)('of the %s waits for an entry that is being written', async (tier) => {
     const tenancy = await tenancyOf(fixture)
     const { organization_id, pod_id, inbox_uid } = newScope()
-    const blocked = () => countRows(fixture.db, "pg_locks where locktype = 'advisory' and not granted")
-    const { deletion } = await fixture.db.transaction(async (tx) => {
+    const { deletion } = await holding(fixture.db, async (tx) => {
       await holdScopes(tx, [organization_id, pod_id, inbox_uid])
       const deletion = deliverOnce(tenancy.consumer, deletionOf({ organization_id, pod_id, inbox_uid }, tier))
-      await waitFor(async () => (await blocked()) > 0, { what: 'the deletion to wait' })
+      await whenWaiting(fixture.db, tx, { what: 'the deletion to wait' })
       return { deletion }
     })
     await deletion
@@ -183,13 +181,7 @@ describe('the deletion', () => {
       scope.organization_id,
     )
     await deliverOnce(tenancy.consumer, deletionOf(scope, 'organization'))
-    // The running service purges, too, and may be at it.
-    await waitFor(
-      async () => {
-        await tenancy.purge()
-        return (await rows(scope)) === 0
-      },
-      { what: 'all batches' },
-    )
+    await purgeScope(fixture, tenancy, scope.organization_id)
+    expect(await rows(scope)).toBe(0)
   })
 })

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { countRows, type TopicCollection, waitFor } from '@restante/testkit'
+import { countRows, queryRows, type TopicCollection, waitFor } from '@restante/testkit'
 import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
 import { pathOf, receiveMail, restricted } from '../mailbox-fixture.ts'
 
@@ -123,9 +123,16 @@ describe('messages.delete', () => {
     const raw = await fixture.call(other.caller, 'messages.getRaw', 'GET', `${pathOf(id)}/raw`)
     const file = await fetch(raw.body.download_url.replace('http://public.test/v0', fixture.url))
     expect(file.status).toBe(200)
-    const before = await countRows(fixture.db, 'raw_mails')
+    const held = 'raw_mails where blob in (select blob from messages where inbox_uid = $1)'
+    const blobs = await queryRows<{ blob: string }>(
+      fixture.db,
+      'select blob from messages where inbox_uid = $1',
+      other.inbox_uid,
+    )
+    expect(await countRows(fixture.db, held, other.inbox_uid)).toBe(1)
     await remove(id, other.caller)
-    await waitFor(async () => (await countRows(fixture.db, 'raw_mails')) === before - 1, { what: 'the sweep' })
+    const left = () => countRows(fixture.db, 'raw_mails where blob = $1', blobs[0]?.blob)
+    await waitFor(async () => (await left()) === 0, { what: 'the sweep' })
   })
 
   it('404: the second time, and for other inboxes', async () => {

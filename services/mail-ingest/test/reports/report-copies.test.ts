@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { countRows, queryRows, sendMail, type TopicCollection, waitFor } from '@restante/testkit'
+import { countRows, lastingPeriod, queryRows, sendMail, type TopicCollection, waitFor } from '@restante/testkit'
 import { DomainOwner, newRegistration, type Switches } from '../domains/registrations.ts'
 import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
 import { type FakeMailSend, startFakeMailSend } from '../peers/fake-mail-send.ts'
@@ -136,6 +136,7 @@ describe('a report about mail of an inbox on a domain with feedback', () => {
   })
 
   it('fills the inbox no further than other mail from the same network could', async () => {
+    await lastingPeriod(3_600_000)
     await register({ feedback_enabled: true })
     for (let sent = 0; sent < 4; sent++) await report(FAILED)
     await idle()

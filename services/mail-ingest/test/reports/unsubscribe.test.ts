@@ -56,7 +56,7 @@ describe('a mail to the unsubscribe address of a delivery', () => {
     await send([...addressed, inbox.address, paused.address])
     for (const id of [first, second]) {
       await requestOf(id)
-      expect(about(id)).toHaveLength(1)
+      expect(await countRows(fixture.db, RECORDED, id)).toBe(1)
     }
     const list = () => fixture.call(inbox.caller, 'messages.list', 'GET', '/messages')
     await waitFor(async () => (await list()).body.count === 1, { what: 'the mail in the inbox' })

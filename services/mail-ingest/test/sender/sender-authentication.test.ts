@@ -2,6 +2,7 @@ import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { countRows, DnsZone, type Submission, sendMail, type TopicCollection, waitFor } from '@restante/testkit'
 import { dkimSign, sealMessage } from 'mailauth'
 import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
+import { untilProcessed } from '../mailbox-fixture.ts'
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', {
   // Its record fits into one TXT string.
@@ -235,7 +236,8 @@ describe('a mail that was changed after it was signed', () => {
 describe('the raw mails of discarded mail', () => {
   it('are deleted', async () => {
     await discarded({ from: 'ada@strict.test' })
-    const unused = () => countRows(fixture.db, 'raw_mails where refs = 0 and size > 0')
+    const unused = () => countRows(fixture.db, 'raw_mails where size > 0 and blob not in (select blob from messages)')
+    await untilProcessed(fixture)
     await waitFor(async () => (await unused()) === 0, { what: 'the sweep' })
   })
 })

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { SentCopy } from '@restante/contracts/schemas'
 import { sendMail, waitFor } from '@restante/testkit'
 import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
-import { pathOf, receiveMail, sentCopy } from '../mailbox-fixture.ts'
+import { pathOf, receiveMail, sentCopy, untilProcessed } from '../mailbox-fixture.ts'
 
 let fixture: Fixture
 let inbox: TestInbox
@@ -57,7 +57,8 @@ describe('acceptInbound', () => {
     expect(await handOver(to, { delivery_id, recipient })).toEqual({ outcome: 'accepted' })
     expect(await handOver(to, { delivery_id, recipient })).toEqual({ outcome: 'accepted' })
     await handOver(to)
-    await waitFor(async () => (await count(to)) === 2, { what: 'two messages' })
+    await untilProcessed(fixture)
+    expect(await count(to)).toBe(2)
     const { body } = await fixture.call(to.caller, 'messages.list', 'GET', '/messages')
     expect(body.messages[0].labels).toEqual(['received', 'unread'])
     const message = await fixture.call(to.caller, 'messages.get', 'GET', pathOf(body.messages[0].message_id))
@@ -84,6 +85,7 @@ describe('acceptInbound', () => {
     expect(await handOver(to, { delivery_id })).toEqual({ outcome: 'paused' })
     await fixture.setStatus(to, 'active')
     expect(await handOver(to, { delivery_id })).toEqual({ outcome: 'paused' })
+    await untilProcessed(fixture)
     expect(await count(to)).toBe(0)
   })
 

@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { openBlobStore } from '@restante/blobs'
 import type { SentCopy } from '@restante/contracts/schemas'
 import { composeBounceNotice } from '@restante/mime'
-import { waitFor } from '@restante/testkit'
 import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
-import { pathOf, sentCopy } from '../mailbox-fixture.ts'
+import { pathOf, sentCopy, untilProcessed } from '../mailbox-fixture.ts'
 
 let fixture: Fixture
 let inbox: TestInbox
@@ -54,7 +53,7 @@ describe('a notice of a failed delivery', () => {
     for (let time = 0; time < 2; time++) {
       expect(await fixture.peer('mail-ingest.acceptNotice', given)).toEqual({ outcome: 'accepted' })
     }
-    await waitFor(async () => (await received()).length > 0, { what: 'the notice' })
+    await untilProcessed(fixture)
     const messages = await received()
     expect(messages).toHaveLength(1)
     expect(messages[0]).toMatchObject({ thread_id: copy.thread_id, labels: ['received', 'unread'] })
@@ -68,6 +67,7 @@ describe('a notice of a failed delivery', () => {
     expect(await fixture.peer('mail-ingest.acceptNotice', given)).toEqual({ outcome: 'no_message' })
     await fixture.call(inbox.caller, 'messages.delete', 'DELETE', pathOf(copy.message_id))
     expect(await fixture.peer('mail-ingest.acceptNotice', await notice())).toEqual({ outcome: 'no_message' })
+    await untilProcessed(fixture)
     expect(await received()).toEqual([])
   })
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { openBlobStore } from '@restante/blobs'
-import { countRows, openRedis, SmtpSession, type TestRedis, waitFor } from '@restante/testkit'
+import { countRows, lastingPeriod, openRedis, SmtpSession, type TestRedis, waitFor } from '@restante/testkit'
 import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
 
 let fixture: Fixture
@@ -21,6 +21,8 @@ beforeAll(async () => {
     ORGANIZATION_STORAGE_MB: '1',
   })
 })
+// What counts of the hour before would change at its end.
+beforeEach(() => lastingPeriod(3_600_000))
 afterAll(async () => {
   await fixture.stop()
   await redis.close()

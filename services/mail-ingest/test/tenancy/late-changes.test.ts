@@ -2,6 +2,7 @@ import { sql } from '@restante/service/database'
 import { countRows, waitFor } from '@restante/testkit'
 import { orderLabelRemoval } from '../../src/tenancy/label-removal.ts'
 import { type Fixture, openFixture } from '../fixture.ts'
+import { holding, whenWaiting } from '../locks.ts'
 import { pathOf, receiveMail, sentCopy } from '../mailbox-fixture.ts'
 import { confirmTakeOver, type TakenOverInbox, takenOverInbox, whenLabelsAreRemoved } from './taken-over.ts'
 
@@ -15,12 +16,6 @@ afterAll(() => fixture.stop())
 beforeEach(async () => {
   inbox = await takenOverInbox(fixture)
 })
-
-const BLOCKED = sql<{ count: number }>(`
-select count(*)::int as count from pg_stat_activity
- where datname = current_database() and wait_event_type = 'Lock'`)
-const whenBlocked = (count: number) =>
-  waitFor(async () => (await fixture.db.query(BLOCKED))[0]?.count === count, { what: `${count} to wait for locks` })
 
 /** Mail that is sent by the earlier holder, or with its successor's number by that one. */
 const sent = (take_overs = inbox.takeOvers - 1) => sentCopy(fixture, inbox, { labels: ['mine'], take_overs })
@@ -62,11 +57,11 @@ describe('the labels of mail that an earlier holder sent', () => {
 
   it('are not stored with a copy that is placed while the confirmation is being recorded', async () => {
     const copy = await sent()
-    const { placed } = await fixture.db.transaction(async (tx) => {
+    const { placed } = await holding(fixture.db, async (tx) => {
       const { organization_id, takeOvers: take_overs } = inbox
       await orderLabelRemoval(tx, { organization_id, take_overs, at: new Date().toISOString() })
       const placed = place(copy)
-      await whenBlocked(1)
+      await whenWaiting(fixture.db, tx, { what: 'the copy to wait' })
       return { placed }
     })
     await placed
@@ -76,12 +71,12 @@ describe('the labels of mail that an earlier holder sent', () => {
 
   it('go when the confirmation arrives while their copy is being placed', async () => {
     const copy = await sent()
-    const { done } = await fixture.db.transaction(async (tx) => {
+    const { done } = await holding(fixture.db, async (tx) => {
       await tx.query(sql('lock table message_bodies in exclusive mode'))
       const placed = place(copy)
-      await whenBlocked(1)
+      await whenWaiting(fixture.db, tx, { what: 'the copy to wait' })
       const confirmed = confirmTakeOver(fixture, inbox)
-      await whenBlocked(2)
+      await whenWaiting(fixture.db, tx, { count: 2, what: 'the confirmation to wait' })
       return { done: [placed, confirmed] }
     })
     await Promise.all(done)

@@ -113,7 +113,7 @@ describe('a mail with a known id', () => {
     await send(mail)
     await waitFor(() => discards().length === 1, { what: 'the discard' })
     expect(discards()).toEqual(['duplicate'])
-    expect(received()).toHaveLength(1)
+    expect(await afterReceiving(1)).toHaveLength(1)
   })
 
   it('is stored under a generated id when it is a different mail, its own header unchanged', async () => {
@@ -135,7 +135,7 @@ describe('a mail with a known id', () => {
     await sendMail({ port: fixture.smtpPort, envelope, raw })
     await sendMail({ port: fixture.smtpPort, envelope, raw })
     await waitFor(() => discards().length === 1, { what: 'the discard' })
-    const [mail] = received()
+    const [mail] = await afterReceiving(1)
     expect(mail.message.message_id).toMatch(/^<.+@.+>$/)
     const path = `/messages/${encodeURIComponent(mail.message.message_id)}`
     expect((await fixture.call(inbox.caller, 'messages.get', 'GET', path)).status).toBe(200)
@@ -156,7 +156,7 @@ describe('a mail without exactly one author', () => {
     await deliver(text('ada@customer.test, bo@customer.test', messageId))
     await waitFor(() => discards().length === 1, { what: 'the discard' })
     expect(discards()).toEqual(['duplicate'])
-    expect(received()).toHaveLength(2)
+    expect(await afterReceiving(2)).toHaveLength(2)
   })
 
   it('is unauthenticated from wherever it comes', async () => {

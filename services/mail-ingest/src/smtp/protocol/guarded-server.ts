@@ -45,6 +45,8 @@ const ENHANCED = /^[245]\.\d{1,3}\.\d{1,3} /
 /** Share of the allowed connections above which the shorter time applies. */
 const UNDER_LOAD = 0.8
 const SWEEP_MS = 1_000
+/** A sweep that is late by more was held up by a pause of the process, for which no client is to blame. */
+const PAUSE_MS = 200
 
 /**
  * smtp-server with limits for hostile clients: connections beyond the limits are refused on arrival, not at the
@@ -54,6 +56,7 @@ const SWEEP_MS = 1_000
 export class GuardedServer extends SMTPServer {
   readonly #guard: Guard
   readonly #sweeper: NodeJS.Timeout
+  #sweptAt = performance.now()
 
   constructor(options: SMTPServerOptions, guard: Guard) {
     super(options)
@@ -98,11 +101,17 @@ export class GuardedServer extends SMTPServer {
   }
 
   #sweep(): void {
+    const now = performance.now()
+    const lateMs = now - this.#sweptAt - SWEEP_MS
+    this.#sweptAt = now
     const { ms, underLoadMs, bytesPerSecond } = this.#guard.limits
     const isUnderLoad = this.connections.size > UNDER_LOAD * (this.options.maxClients ?? Number.POSITIVE_INFINITY)
     const limitMs = isUnderLoad ? underLoadMs : ms
     for (const connection of this.connections) {
-      if (connection instanceof GuardedConnection) connection.enforceLimit(limitMs, bytesPerSecond)
+      if (!(connection instanceof GuardedConnection)) continue
+      // What arrived while this process stood still is not read yet.
+      if (lateMs > PAUSE_MS) connection.excuse(lateMs)
+      connection.enforceLimit(limitMs, bytesPerSecond)
     }
   }
 }
@@ -160,6 +169,11 @@ class GuardedConnection extends SMTPConnection {
     super.send(code, data, named ? false : context)
     // After a violation of the line rules nothing more is read: the end of the mail is uncertain.
     if (code === BROKEN_COMMAND || (code === BROKEN_MAIL && !named)) this.close()
+  }
+
+  /** Gives the client more time. */
+  excuse(ms: number): void {
+    this.#repliedAt = Math.min(performance.now(), this.#repliedAt + ms)
   }
 
   /**

@@ -118,9 +118,10 @@ export class Ingest {
   async whileOthersAreAnswered<T>(attack: () => Promise<T>): Promise<T> {
     const end = await this.service.probe()
     const result = await attack()
-    const { asked, ...worst } = await end()
+    const { asked, longestPause, ...worst } = await end()
     expect(asked).toBeGreaterThan(0)
-    for (const ms of Object.values(worst)) expect(ms).toBeLessThan(underLoad(LONGEST_ANSWER_MS))
+    // A machine that stands still for those who ask does so for those who answer.
+    for (const ms of Object.values(worst)) expect(ms).toBeLessThan(underLoad(LONGEST_ANSWER_MS) + longestPause)
     expect(await this.service.peakMemory()).toBeLessThan(MOST_MEMORY_MB)
     return result
   }

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { connect } from 'node:net'
 import { SmtpSession, waitFor } from '@restante/testkit'
 import { type Fixture, openFixture, type TestInbox } from '../../fixture.ts'
@@ -84,6 +83,8 @@ describe('an SMTP session', () => {
 
     const raw = connect(fixture.smtpPort, '127.0.0.1')
     raw.setEncoding('latin1')
+    // A reset is an end like any other.
+    raw.on('error', () => {})
     let said = ''
     raw.on('data', (text) => {
       said += text
@@ -95,7 +96,7 @@ describe('an SMTP session', () => {
     raw.write('STARTTLS\r\nMAIL FROM:<injected@x.test>\r\nNOOP\r\n')
     await waitFor(async () => said.includes('220 '), { what: 'the answer to STARTTLS' })
     raw.write('NOOP\r\n')
-    await once(raw, 'close')
+    await waitFor(() => raw.closed, { what: 'the end of the connection' })
     expect(said).not.toContain('250')
     expect(await subjects(1)).toEqual(['private'])
   })
@@ -103,12 +104,14 @@ describe('an SMTP session', () => {
   it('is refused to a client that sends before the greeting', async () => {
     const raw = connect(fixture.smtpPort, '127.0.0.1')
     raw.setEncoding('latin1')
+    // A reset is an end like any other.
+    raw.on('error', () => {})
     let said = ''
     raw.on('data', (text) => {
       said += text
     })
     raw.write(`EHLO client.test\r\nMAIL FROM:<ada@x.test>\r\n`)
-    await once(raw, 'close')
+    await waitFor(() => raw.closed, { what: 'the end of the connection' })
     expect(said).toMatch(/^421 /)
     expect(said).not.toContain('250')
   })
