@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path'
 import { SERVICES, type ServiceName } from '@restante/contracts/vocabulary'
+import { Advice } from './progress.ts'
 
 /** The folder of the repository. */
 export const root = resolve(import.meta.dirname, '../..')
@@ -63,8 +64,8 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
       const named = env[name]
       const port = named === undefined ? fixedPort(listener) + offset : readNumber(name, named)
       if (port >= 1 && port <= 65_535) return port
-      if (named !== undefined) throw new Error(`${name}: ${port} is not a port (1 to 65535)`)
-      throw new Error(
+      if (named !== undefined) throw new Advice(`${name}: ${port} is not a port (1 to 65535)`)
+      throw new Advice(
         `RESTANTE_PORT_OFFSET: ${offset} moves ${listener} to ${port}, which is not a port (1 to 65535); use another offset, or set ${name}`,
       )
     },
@@ -73,6 +74,6 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
 
 function readNumber(name: string, text: string): number {
   const value = Number(text)
-  if (!Number.isInteger(value)) throw new Error(`${name}: '${text}' is not a whole number`)
+  if (!Number.isInteger(value)) throw new Advice(`${name}: '${text}' is not a whole number`)
   return value
 }
