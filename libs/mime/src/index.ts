@@ -51,6 +51,18 @@ export type { AttachmentInfo, Automation, MailHeader, ParsedMail } from './parse
 export { parse, parseHeadersOnly, readAuthor, readMail, readMentioned, readReport } from './read/read.ts'
 export type { ReadMail } from './read/read-mail.ts'
 export {
+  attribution,
+  type ForwardBodies,
+  forwardBodies,
+  forwardSubject,
+  ORIGINAL_NAME,
+  replyBodies,
+  replyHtml,
+  replySubject,
+  replyText,
+  textAsHtml,
+} from './reply/quote.ts'
+export {
   type ReplySource,
   replyAllRecipients,
   replyRecipients,

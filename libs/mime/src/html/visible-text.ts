@@ -16,15 +16,6 @@ export interface VisibleText {
   readonly unreadChars: number
 }
 
-/** How the text of a page is written. */
-export interface VisibleTextOptions {
-  /**
-   * Whether links are followed by their target, and alternative texts marked as such, so that a reader without the page
-   * is not misled. Default: true.
-   */
-  readonly annotated?: boolean
-}
-
 /** A longer page is read up to here. */
 export const MAX_HTML_CHARS = 1_000_000
 /** Comparisons of selectors with elements, of which newsletters need less than a tenth. */
@@ -38,8 +29,8 @@ const NO_TEXT = new Set(['title', 'style', 'script'])
 
 /**
  * Reads html as a person with a usual mail program sees it: hidden text is left out and counted. Links are followed by
- * their target where it differs from their text, pictures are shown by their alternative text as `[image: ...]`; without
- * annotations they are only their text. Never throws; its time is bounded.
+ * their target where it differs from their text, pictures by their alternative text as `[image: ...]`. Never throws; its
+ * time is bounded.
  *
  * Text counts as hidden by what its element, the elements around it and the style sheets of the page declare: not shown,
  * transparent, as small as a dot, in (nearly) the colour of its background, in a box without size, cut away or outside of
@@ -51,10 +42,10 @@ const NO_TEXT = new Set(['title', 'style', 'script'])
  * depend on counting, texts of `::before` and `::after`, and colours that a mail program changes for its dark mode.
  * `mso-hide` does not count: only Outlook hides such text, and buttons with it are what all others see.
  */
-export function visibleText(html: string, { annotated = true }: VisibleTextOptions = {}): VisibleText {
+export function visibleText(html: string): VisibleText {
   const read = html.slice(0, MAX_HTML_CHARS)
   const { nodes, cutAt = read.length } = parseTree(read)
-  const reader = new Reader(nodes, annotated)
+  const reader = new Reader(nodes)
   return { text: reader.text, hiddenChars: reader.hiddenChars, unreadChars: html.length - cutAt }
 }
 
@@ -76,11 +67,9 @@ class Reader {
   readonly #sheet = new StyleSheet()
   readonly #matching: Matching = { steps: MAX_STEPS, previous: new Map() }
   readonly #inline = new Map<string, Declaration[]>()
-  readonly #annotated: boolean
   #base: string | undefined
 
-  constructor(nodes: readonly HtmlNode[], annotated: boolean) {
-    this.#annotated = annotated
+  constructor(nodes: readonly HtmlNode[]) {
     walk({ nodes, style: PAGE, link: undefined, counted: true, next: 0 }, (node, level) => this.#prepare(node, level))
     walk({ nodes, style: PAGE, link: undefined, counted: true, next: 0 }, (node, level) => this.#read(node, level))
   }
@@ -110,7 +99,7 @@ class Reader {
     const empty = VOID.has(node.tagName)
     if (!style.gone) this.#page.open({ name: node.tagName, empty })
     const close = (): void => {
-      if (this.#annotated && link !== level.link) this.#page.text(targetToShow(link), 0)
+      if (link !== level.link) this.#page.text(targetToShow(link), 0)
       if (!style.gone && !empty) this.#page.close()
     }
     const nodes = 'content' in node ? node.content.childNodes : node.childNodes
@@ -139,7 +128,7 @@ class Reader {
   #text(value: string, { style, link, counted }: Level): void {
     if (isSeen(style)) {
       // The renderer would make a space of U+200B; a word joiner is as invisible, and stays for callers to find.
-      this.#page.text(value.replaceAll('\u200b', this.#annotated ? '\u2060' : ''), 0)
+      this.#page.text(value.replaceAll('\u200b', '\u2060'), 0)
       if (link !== undefined) link.text += value
     } else if (counted) this.hiddenChars += lengthOf(value)
   }
@@ -147,7 +136,6 @@ class Reader {
   #image(image: Element, { style, link }: Level): void {
     const alt = (attributeOf(image, 'alt') ?? '').replace(/\s+/g, ' ').trim()
     if (!isSeen(style) || isDot(image)) this.hiddenChars += alt.length
-    else if (!this.#annotated) this.#page.text(alt, 0)
     else {
       const shown = alt.length > MAX_ALT_CHARS ? `${alt.slice(0, MAX_ALT_CHARS)}…` : alt
       this.hiddenChars += Math.max(0, alt.length - MAX_ALT_CHARS)

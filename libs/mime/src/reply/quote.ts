@@ -2,8 +2,7 @@ import { LIMITS } from '@restante/contracts/vocabulary'
 import { bareAddress } from '../addresses/mailboxes.ts'
 import { balancedHtml } from '../html/balance.ts'
 import { escapeHtml } from '../html/escape.ts'
-import { visibleText } from '../html/visible-text.ts'
-import { affordableLength } from '../limits/affordable.ts'
+import { affordableText } from '../html/render.ts'
 import type { ReplySource } from './recipients.ts'
 
 const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
@@ -117,13 +116,9 @@ function forwardedLines({ from, timestamp, subject, to, cc }: Forwarded): string
   ]
 }
 
-/**
- * The text of the source, or what a person sees of its html where it has no other: a blank text beside html is none. What the
- * sender has hidden is no word that the reader can answer, and would come to light in the quote.
- */
+/** The text of the source, or of its html where it has no other: a blank text beside html is none. */
 function wordsOf({ text, html = '' }: Quoted): string {
-  const read = html.slice(0, affordableLength(html, LIMITS.mime))
-  const words = text?.trim() ? text : visibleText(read, { annotated: false }).text
+  const words = text?.trim() ? text : affordableText(html, LIMITS.mime)
   return withoutLastBreaks(words.replace(/\r\n?/g, '\n'))
 }
 

@@ -1,6 +1,5 @@
 import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5'
-import { extractReplyHtml, OpenImage, type ReplySource } from '../../src/index.ts'
-import { forwardBodies, replyHtml } from '../../src/reply/quote.ts'
+import { extractReplyHtml, forwardBodies, OpenImage, type ReplySource, replyHtml } from '../../src/index.ts'
 
 const source: ReplySource = {
   messageId: '<2@x>',

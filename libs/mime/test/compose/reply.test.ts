@@ -2,19 +2,17 @@ import {
   candidateIds,
   extractReply,
   extractReplyHtml,
-  type ReplySource,
-  replyAllRecipients,
-  replyRecipients,
-  threadingHeaders,
-} from '../../src/index.ts'
-import {
   forwardBodies,
   forwardSubject,
+  type ReplySource,
+  replyAllRecipients,
   replyBodies,
   replyHtml,
+  replyRecipients,
   replySubject,
   replyText,
-} from '../../src/reply/quote.ts'
+  threadingHeaders,
+} from '../../src/index.ts'
 
 const source: ReplySource = {
   messageId: '<2@x>',
@@ -122,11 +120,9 @@ describe('quoting', () => {
 
   it.each([
     ['by its style', '<p style="display:none">SECRET</p>'],
-    ['by a size', '<p style="font-size:0">SECRET</p>'],
-    ['by a style sheet in the head', '<p class="preheader">SECRET</p>'],
-    ['by its colour', '<p style="color:#ffffff">SECRET</p>'],
+    ['by an attribute', '<p hidden>SECRET</p>'],
   ])('does not bring to light what html hides %s', (_, hidden) => {
-    const html = `<html><head><style>.preheader { max-height: 0; overflow: hidden }</style></head><body bgcolor="#fff">${hidden}<p>Where is it?</p></body></html>`
+    const html = `<html><head><title>Order</title></head><body>${hidden}<p>Where is it?</p></body></html>`
     const { text: _text, ...htmlOnly } = source
     expect(replyText('Yes', { ...htmlOnly, html })).toMatch(/wrote:\n\n> Where is it\?$/)
     const { text } = forwardBodies({ text: 'See' }, { ...htmlOnly, html })

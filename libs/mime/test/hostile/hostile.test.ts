@@ -7,8 +7,9 @@ import {
   parseHeadersOnly,
   preview,
   readMail,
+  replyHtml,
+  replyText,
 } from '../../src/index.ts'
-import { replyHtml, replyText } from '../../src/reply/quote.ts'
 import { fixture, mailOf } from '../fixture.ts'
 
 const MEGABYTE = 1024 * 1024

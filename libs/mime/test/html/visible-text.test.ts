@@ -264,11 +264,6 @@ describe('visibleText writes', () => {
   })
 })
 
-it('is without annotations only what the page says', () => {
-  const html = '<a href="https://x.test/y">Our o\u200brder</a> <img src=x alt="A box"><img src=y>'
-  expect(visibleText(html, { annotated: false })).toEqual({ text: 'Our order A box', hiddenChars: 0, unreadChars: 0 })
-})
-
 describe('visibleText is bounded', () => {
   it('reads no more than its limit, and says so', () => {
     expect(visibleText(`Hello${' '.repeat(MAX_HTML_CHARS)}SECRET`)).toEqual({

@@ -9,24 +9,22 @@ import {
   type ComposedMail,
   compose,
   type DkimKeys,
+  type ForwardBodies,
   formatAddress,
+  forwardBodies,
+  forwardSubject,
   hasControlCharacter,
   makeMessageId,
   type OpenImage,
+  ORIGINAL_NAME,
   type OutgoingAttachment,
   type ReplySource,
   readMailboxes,
-  threadingHeaders,
-} from '@restante/mime'
-import {
-  type ForwardBodies,
-  forwardBodies,
-  forwardSubject,
-  ORIGINAL_NAME,
   replyBodies,
   replySubject,
   textAsHtml,
-} from '@restante/mime/quote'
+  threadingHeaders,
+} from '@restante/mime'
 import type { Recipients } from '../checks/recipients.ts'
 
 /** The message that is answered or forwarded, and its thread. */
