@@ -54,14 +54,15 @@ export async function getMessages(
   })
   const portions = inPortions(found)
   const limit = messageIds.length
-  if (portions.length > 1) return new StreamedJson(written(db, limit, portions))
-  const messages = await read(db, portions[0] ?? [])
+  if (portions.length > 1) return new StreamedJson(written(db, caller, limit, portions))
+  const messages = await read(db, caller, portions[0] ?? [])
   return { limit, count: messages.length, messages }
 }
 
-async function read(db: Database, ids: readonly string[]): Promise<Batch['messages']> {
+/** Without those that were hidden meanwhile: a slow client may ask for the last portion minutes after the first. */
+async function read(db: Database, caller: Caller, ids: readonly string[]): Promise<Batch['messages']> {
   const rows = await db.query(WITHOUT_BODIES, ids)
-  return rows.map((row) => messageDocument({ ...row, ...NO_BODY }))
+  return rows.filter((row) => isVisible(caller, row)).map((row) => messageDocument({ ...row, ...NO_BODY }))
 }
 
 /** The ids of messages, divided so that each portion has room in one answer; one message alone may take more. */
@@ -80,10 +81,15 @@ function inPortions(outlines: readonly Outline[]): string[][] {
   return portions
 }
 
-async function* written(db: Database, limit: number, portions: readonly string[][]): AsyncGenerator<string> {
+async function* written(
+  db: Database,
+  caller: Caller,
+  limit: number,
+  portions: readonly string[][],
+): AsyncGenerator<string> {
   let count = 0
   for (const ids of portions) {
-    for (const message of await read(db, ids)) {
+    for (const message of await read(db, caller, ids)) {
       const before = count++ === 0 ? `{"limit":${limit},"messages":[` : ','
       yield before + JSON.stringify(message)
     }

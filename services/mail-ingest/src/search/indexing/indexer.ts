@@ -68,15 +68,10 @@ export class SearchIndexer implements Component {
       const messages = await searchable.take(tx, BATCH)
       const entries: SearchableEntry[] = []
       const until = performance.now() + this.#batchMs
-      const read: { id: string; words: string }[] = []
       for (const message of messages) {
-        const { id, html } = message
-        const words = html === null ? null : storable(affordableText(html, LIMITS.mime))
-        if (words !== null) read.push({ id, words })
-        entries.push(await entryOf(words === null ? message : { ...message, body: words.slice(0, bodyText) }))
+        entries.push(await entryOf(message))
         if (performance.now() >= until) break
       }
-      await searchable.storeWords(tx, read)
       const written = await searchable.write(tx, entries)
       tx.afterCommit(() => indexed.inc(written))
       return messages.length === BATCH && written > 0
@@ -86,10 +81,13 @@ export class SearchIndexer implements Component {
 
 async function entryOf(message: IndexedMessage): Promise<SearchableEntry> {
   const stems = await Stems.load()
+  const { html, attachments } = message
+  const words = html === null ? undefined : storable(affordableText(html, LIMITS.mime))
+  const body = searchedText({ attachments, body: words?.slice(0, bodyText) ?? message.body })
   const subject = folded((message.subject ?? '').slice(0, headerText))
   const people = folded(`${message.sender}\n${message.recipients}`.slice(0, headerText))
   const headers = [subject, ...people.split('\n')]
-  const texts = { headers, body: folded(searchedText(message)), documents: folded(message.documents ?? '') }
+  const texts = { headers, body: folded(body), documents: folded(message.documents ?? '') }
   const terms = await termsOf(texts, stems)
-  return { message, subject, people, ...terms }
+  return { message, subject, people, ...terms, ...(words !== undefined && { words }) }
 }

@@ -30,6 +30,8 @@ export interface SearchableEntry {
   readonly people: string
   readonly terms: readonly number[]
   readonly languages: readonly string[]
+  /** What its html shows, where search is to read that, and it is not stored yet. */
+  readonly words?: string
 }
 
 /** A message that a search may find is none with a restricted label. */
@@ -144,6 +146,8 @@ export const searchable = {
       return row === undefined ? [] : [{ ...entry, hidden: row.hidden }]
     })
     if (entries.length === 0) return 0
+    // After the messages themselves, as a deletion locks them: neither waits for the other in a circle.
+    await storeWords(tx, entries)
     const of = <T>(value: (entry: (typeof entries)[number]) => T) => entries.map(value)
     await tx.query(
       DONE,
@@ -167,16 +171,6 @@ export const searchable = {
     return entries.length
   },
 
-  /** Stores what the html of messages shows, which search then reads. */
-  async storeWords(tx: Tx, read: readonly { readonly id: string; readonly words: string }[]): Promise<void> {
-    if (read.length === 0) return
-    await tx.query(
-      STORE_WORDS,
-      read.map(({ id }) => id),
-      read.map(({ words }) => words),
-    )
-  },
-
   /** Has messages indexed again that were stored without the words of their html, at most `rows`. */
   async queueUnreadHtml(db: Queryable, rows: number): Promise<void> {
     await db.query(QUEUE_UNREAD_HTML, rows)
@@ -187,4 +181,15 @@ export const searchable = {
     const [row] = await db.query(BACKLOG)
     return row?.waiting ?? 0
   },
+}
+
+/** Stores what the html of messages shows, which search then reads. */
+async function storeWords(tx: Tx, entries: readonly SearchableEntry[]): Promise<void> {
+  const read = entries.flatMap(({ message: { id }, words }) => (words === undefined ? [] : [{ id, words }]))
+  if (read.length === 0) return
+  await tx.query(
+    STORE_WORDS,
+    read.map(({ id }) => id),
+    read.map(({ words }) => words),
+  )
 }
