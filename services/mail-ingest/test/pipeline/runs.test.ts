@@ -1,6 +1,8 @@
 import { sql } from '@restante/service/database'
-import { countRows, queryRows, sendMail, waitFor } from '@restante/testkit'
+import { countRows, leastOf, queryRows, sendMail, waitFor } from '@restante/testkit'
+import { lockMailbox } from '../../src/mailbox/lock.ts'
 import { type Fixture, openFixture, type TestInbox } from '../fixture.ts'
+import { holding, whenWaiting } from '../locks.ts'
 
 let fixture: Fixture
 
@@ -121,4 +123,24 @@ describe('mails whose process died', () => {
     expect(await countRows(db, 'message_bodies where text is null')).toBe(0)
     await db.query(sql('drop trigger watch on messages'))
   })
+})
+
+/** Less than the wait for the lock of a mailbox, after which the mail behind it would be stored in any case. */
+const SOON_MS = 5_000
+
+it('is stored while mail of another inbox waits for the lock of its mailbox', async () => {
+  const [locked, other] = [await fixture.inbox(), await fixture.inbox()]
+  let count = 0
+  const measure = () =>
+    holding(fixture.db, async (tx) => {
+      await lockMailbox(tx, locked.inbox_uid)
+      await send(locked, 'waits')
+      await whenWaiting(fixture.db, tx, { what: 'the mail to wait for its mailbox' })
+      const began = performance.now()
+      await send(other, 'passes')
+      await allOf(other, ++count)
+      return performance.now() - began
+    })
+  expect(await leastOf(SOON_MS, measure)).toBeLessThan(SOON_MS)
+  await allOf(locked, count)
 })
