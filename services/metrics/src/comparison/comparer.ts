@@ -37,7 +37,7 @@ export class Comparer extends Periodic {
   /** Runs the comparison that is due or was asked for, if there is one and no other process runs it. */
   async work(stopping: AbortSignal): Promise<void> {
     const { db, log } = this.#options
-    if (this.#isDue(await lastComparison(db))) await startComparison(db)
+    if (isDue(await lastComparison(db), Date.now(), this.#spread)) await startComparison(db)
     comparedAt.set(await lastFinished(db))
     const running = await lastComparison(db)
     if (running === undefined || running.ended_at !== null) return
@@ -53,10 +53,14 @@ export class Comparer extends Periodic {
       log.info({ comparison: running.id, ms: Date.now() - began }, 'usage totals compared with their owners')
     })
   }
+}
 
-  #isDue(last: { readonly started_at: Date } | undefined): boolean {
-    if (last === undefined) return true
-    const tonight = Math.floor(Date.now() / DAY_MS) * DAY_MS + NIGHT_MS
-    return last.started_at.getTime() < tonight && Date.now() >= tonight + this.#spread
-  }
+/**
+ * Whether a comparison begins by itself: the first one, and one a night.
+ * @param spread milliseconds into the two hours of the night from which on this process begins one
+ */
+export function isDue(last: { readonly started_at: Date } | undefined, now: number, spread: number): boolean {
+  if (last === undefined) return true
+  const tonight = Math.floor(now / DAY_MS) * DAY_MS + NIGHT_MS
+  return last.started_at.getTime() < tonight && now >= tonight + spread
 }

@@ -4,7 +4,7 @@ import { ServiceClient } from '@restante/service/http'
 import type { Component } from '@restante/service/process'
 import { createLogger } from '@restante/service/telemetry'
 import { countRows, type InboxScope, inboxDeletedEvent, inboxScope, queryRows, waitFor } from '@restante/testkit'
-import { Comparer } from '../../src/comparison/comparer.ts'
+import { Comparer, isDue } from '../../src/comparison/comparer.ts'
 import { drift } from '../../src/comparison/telemetry.ts'
 import { domainsConsumer, factsConsumer } from '../../src/counting/consumers.ts'
 import { totalsBefore } from '../../src/series/read.ts'
@@ -100,6 +100,32 @@ async function corrected(series: string): Promise<number> {
 }
 
 describe('a comparison', () => {
+  it('begins by itself at the first start', async () => {
+    const begun = () => queryRows<{ operator: string | null }>(stack.db, 'select operator from comparisons order by id')
+    expect(await begun()).toEqual([])
+    await waitFor(
+      async () => {
+        await comparer.work(new AbortController().signal)
+        return (await countRows(stack.db, 'comparisons where ended_at is not null')) === 1
+      },
+      { what: 'the first comparison to end', interval: 200 },
+    )
+    expect((await begun())[0]).toEqual({ operator: null })
+  })
+
+  it.each([
+    ['at the first start', undefined, '2026-11-20T12:00:00Z', true],
+    ['before the night', '2026-11-19T03:10:00Z', '2026-11-20T01:59:59Z', false],
+    ['before the time of this process in the night', '2026-11-19T03:10:00Z', '2026-11-20T02:59:59Z', false],
+    ['at its time', '2026-11-19T03:10:00Z', '2026-11-20T03:00:00Z', true],
+    ['after a night in which no process ran', '2026-11-17T03:10:00Z', '2026-11-20T15:00:00Z', true],
+    ['after one of this night', '2026-11-20T02:10:00Z', '2026-11-20T03:00:00Z', false],
+    ['after one that an operator asked for before the night', '2026-11-20T01:00:00Z', '2026-11-20T03:00:00Z', true],
+  ])('is due %s: %s, %s: %s', (_when, last, now, due) => {
+    const started = last === undefined ? undefined : { started_at: new Date(last) }
+    expect(isDue(started, Date.parse(now), 3_600_000)).toBe(due)
+  })
+
   it('fills the totals of what happened before the topics begin, and corrects nothing then', async () => {
     const inboxes = Array.from({ length: 8 }, () => inboxScope({ podId: randomUUID() }))
     for (const [index, inbox] of inboxes.entries())

@@ -76,6 +76,12 @@ function happening(scope: InboxScope, at: Date, { random, pick }: Chance): Happe
   if (draw < 0.8) return storage(scope, 'message.deleted', at, { size: some, thread: random() < 0.5 })
   if (draw < 0.85) return draft(scope, at, some - 20_000)
   const recipients = 1 + Math.floor(random() * 5)
-  if (draw < 0.96) return delivery(scope, 'delivery.handed_over', at, recipients)
-  return delivery(scope, draw < 0.98 ? 'delivery.bounced' : 'delivery.complained', at, recipients)
+  // Marks that count nothing, or do not matter to these counts, are among them.
+  const marks = {
+    type: pick(['Permanent', 'Transient'] as const),
+    isInside: random() < 0.3,
+    isUnproven: random() < 0.3,
+  }
+  if (draw < 0.96) return delivery(scope, 'delivery.handed_over', at, recipients, marks)
+  return delivery(scope, draw < 0.98 ? 'delivery.bounced' : 'delivery.complained', at, recipients, marks)
 }

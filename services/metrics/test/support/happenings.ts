@@ -101,20 +101,32 @@ export function draft(scope: InboxScope, at: Date, grown: number): Happening {
 
 type Fact = EventOf<Topic<'mail.deliveries'>>['type'] & `delivery.${'handed_over' | 'bounced' | 'complained'}`
 
+/** What else a fact about sent mail may say. */
+interface Marks {
+  readonly type?: 'Permanent' | 'Transient'
+  /** Whether it is about addresses of the installation. */
+  readonly isInside?: boolean
+  readonly isUnproven?: boolean
+}
+
 /** A fact about sent mail, and so many of its recipients. */
-export function delivery(scope: InboxScope, type: Fact, at: Date, recipients = 1): Happening {
+export function delivery(scope: InboxScope, type: Fact, at: Date, recipients = 1, marks: Marks = {}): Happening {
   const topic = topics['mail.deliveries']
   const { inbox_id: _, ...about } = aboutMail(scope, at)
   const of = Array.from({ length: recipients }, (_value, index) => `r${index}@customer.test`)
   const payload = { ...named(scope), ...about, recipients: of }
+  const { type: bounce = 'Permanent', isInside = false } = marks
+  const proof = marks.isUnproven === true ? { unproven: true as const } : {}
   const moment = { time: at }
   switch (type) {
     case 'delivery.handed_over':
-      return { topic, event: topic.event(type, payload, moment) }
-    case 'delivery.bounced':
-      return { topic, event: topic.event(type, { ...payload, type: 'Permanent', sub_type: 'NoEmail' }, moment) }
+      return { topic, event: topic.event(type, { ...payload, ...(isInside && { inside: recipients }) }, moment) }
+    case 'delivery.bounced': {
+      const bounced = { ...payload, ...proof, ...(isInside && { inside: true as const }) }
+      return { topic, event: topic.event(type, { ...bounced, type: bounce, sub_type: 'General' }, moment) }
+    }
     case 'delivery.complained':
-      return { topic, event: topic.event(type, { ...payload, type: 'abuse', sub_type: 'abuse' }, moment) }
+      return { topic, event: topic.event(type, { ...payload, ...proof, type: 'abuse', sub_type: 'abuse' }, moment) }
   }
 }
 
