@@ -132,7 +132,7 @@ describe('quoting', () => {
 
   it('quotes links and pictures of html by their words', () => {
     const { text: _, ...htmlOnly } = source
-    const html = '<p>See <a href="https://x.test/y">the order</a><img src="a.png" alt="A box">\u200b.</p>'
+    const html = '<p>See <a href="https://x.test/y">the order</a><img src="a.png" alt="A box">.</p>'
     expect(replyText('Yes', { ...htmlOnly, html })).toMatch(/\n\n> See the orderA box\.$/)
   })
 
