@@ -12,6 +12,11 @@ export interface BatcherOptions<Item, Result> {
   /** Concurrent batches. Default 1: then items are processed in the order in which they were added. */
   readonly concurrency?: number
   /**
+   * Milliseconds after which one more batch may run beside one that still does: that one may wait for a lock which concerns few
+   * of its items. Batches then end in another order than they began. Default: none does.
+   */
+  readonly relieveAfterMs?: number
+  /**
    * Does the work for all items, completely or (when it rejects) not at all, and resolves to their results in order.
    */
   readonly work: (items: readonly Item[]) => Promise<readonly Result[]>
@@ -27,6 +32,8 @@ export class Batcher<Item, Result> {
   readonly #options: BatcherOptions<Item, Result>
   #waiting: Waiting<Item, Result>[] = []
   #running = 0
+  /** How many of those that run are to be relieved. */
+  #late = 0
 
   constructor(options: BatcherOptions<Item, Result>) {
     this.#options = options
@@ -43,13 +50,25 @@ export class Batcher<Item, Result> {
 
   #begin(): void {
     const { maxItems, concurrency = 1 } = this.#options
-    while (this.#running < concurrency && this.#waiting.length > 0) {
-      this.#running++
-      void this.#work(this.#waiting.splice(0, maxItems)).finally(() => {
-        this.#running--
-        this.#begin()
-      })
+    const most = (): number => concurrency + Math.min(this.#late, 1)
+    while (this.#running < most() && this.#waiting.length > 0) void this.#run(this.#waiting.splice(0, maxItems))
+  }
+
+  async #run(batch: readonly Waiting<Item, Result>[]): Promise<void> {
+    const { relieveAfterMs } = this.#options
+    this.#running++
+    let isLate = false
+    const relieve = (): void => {
+      isLate = true
+      this.#late++
+      this.#begin()
     }
+    const timer = relieveAfterMs === undefined ? undefined : setTimeout(relieve, relieveAfterMs)
+    await this.#work(batch)
+    clearTimeout(timer)
+    this.#running--
+    if (isLate) this.#late--
+    this.#begin()
   }
 
   async #work(batch: readonly Waiting<Item, Result>[]): Promise<void> {

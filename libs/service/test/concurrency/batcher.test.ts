@@ -2,12 +2,13 @@ import { Batcher } from '@restante/service/concurrency'
 import { UpstreamError } from '@restante/service/errors'
 
 /** Work that a test completes by hand, and the batches that it was given. */
-function controlled(atOnce = 1, most = 10) {
+function controlled(atOnce = 1, most = 10, relieveAfterMs?: number) {
   const begun: string[][] = []
   const ends: (() => void)[] = []
   const batches = new Batcher<string, string>({
     maxItems: most,
     concurrency: atOnce,
+    ...(relieveAfterMs !== undefined && { relieveAfterMs }),
     async work(items) {
       begun.push([...items])
       await new Promise<void>((end) => ends.push(end))
@@ -58,6 +59,23 @@ describe('Batcher', () => {
     ])
     await goOn()
     expect(await Promise.all(all)).toEqual(['A', 'B', 'C', 'D', 'E'])
+  })
+
+  it('runs one more beside a batch that takes long, however many do', async () => {
+    const { begun, batches, goOn } = controlled(1, 10, 20)
+    const all = [batches.add('a')]
+    await turn()
+    all.push(batches.add('b'))
+    await turn()
+    expect(begun).toEqual([['a']])
+    while (begun.length < 2) await turn()
+    all.push(batches.add('c'))
+    // By then the second one takes long, too.
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect(begun).toEqual([['a'], ['b']])
+    await goOn()
+    expect(begun).toEqual([['a'], ['b'], ['c']])
+    expect(await Promise.all(all)).toEqual(['A', 'B', 'C'])
   })
 
   it('retries items one by one when one of them fails the batch, so that it fails alone', async () => {

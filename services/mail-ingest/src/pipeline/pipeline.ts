@@ -43,8 +43,8 @@ const RETRY_MS = [0, 500, 2_000, 10_000, 60_000] as const
 const SLOW_BYTES = 4 * 1024 * 1024
 /** Before and after a run of so many bytes, memory is given back: its buffers would add to what is not collected yet. */
 const LARGE_BYTES = 8 * 1024 * 1024
-/** Transactions at a time that mails share. While one waits for the lock of a mailbox, the mail of others is stored. */
-const CONCLUSIONS = 2
+/** A transaction that takes so long may wait for the lock of a mailbox: the mail of others is stored beside it. */
+const RELIEVE_MS = 250
 /** Wait after a failure that the mail has not caused. */
 const INFRASTRUCTURE_RETRY_MS = 2_000
 
@@ -71,7 +71,7 @@ export class Pipeline implements Component {
     this.#slots = new InboxSlots(concurrency)
     this.#conclusions = new Batcher({
       maxItems: concurrency,
-      concurrency: CONCLUSIONS,
+      relieveAfterMs: RELIEVE_MS,
       work: async (runs) => {
         const facts = await this.#concludeTogether(runs.flat())
         return runs.map(() => facts)
