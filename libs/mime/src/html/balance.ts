@@ -1,6 +1,7 @@
 import { type DefaultTreeAdapterTypes, defaultTreeAdapter, html as HTML, Parser, serialize } from 'parse5'
 import { affordableLength } from '../limits/affordable.ts'
 import type { ParseLimits } from '../limits/limits.ts'
+import { boundedAdapter, MAX_REPEATED, TooMuchError } from './bounded-adapter.ts'
 
 type Node = DefaultTreeAdapterTypes.Node
 type Parent = DefaultTreeAdapterTypes.ParentNode
@@ -10,8 +11,6 @@ type HtmlLimits = Pick<ParseLimits, 'extractedHtml' | 'htmlTags'>
 const MAX_DEPTH = 500
 /** One reading nearly always makes the form that stays as it is, and a second one confirms it. */
 const MAX_READINGS = 4
-/** Wrong nesting makes a parser repeat and move elements: honest pages need less than twice their own. */
-const MAX_REPEATED = 4
 
 const words = (list: string): ReadonlySet<string> => new Set(list.split(' '))
 /** About another page, or read differently by programs with and without scripts, frames or plug-ins. */
@@ -20,9 +19,6 @@ const LEFT_OUT = words('base link meta title script noscript iframe noframes noe
 const AS_PRE = words('plaintext xmp')
 /** A parser drops a line break after their opening tag. */
 const DROPS_BREAK = words('pre listing textarea')
-
-/** Ends the reading of a page that costs too much. */
-class TooMuchError extends Error {}
 
 /**
  * The content of a page with each of its elements closed, so that it stays inside whatever it is put into: a tag of the
@@ -53,37 +49,14 @@ function isAffordable(page: string, limits: HtmlLimits): boolean {
 
 function writtenAgain(html: string, limits: HtmlLimits): string {
   const context = defaultTreeAdapter.createElement('div', HTML.NS.HTML, [])
-  const treeAdapter = boundedAdapter(
-    MAX_REPEATED * limits.htmlTags,
-    MAX_REPEATED * Math.max(html.length, limits.extractedHtml),
-  )
+  const treeAdapter = boundedAdapter({
+    depth: MAX_DEPTH,
+    elements: MAX_REPEATED * limits.htmlTags,
+    size: MAX_REPEATED * Math.max(html.length, limits.extractedHtml),
+  })
   const parser = Parser.getFragmentParser(context, { treeAdapter })
   parser.tokenizer.write(html, true)
   return serialize(parser.getFragment(), { treeAdapter: writingAdapter })
-}
-
-function boundedAdapter(maxMoves: number, maxSize: number) {
-  let depth = 0
-  let moves = 0
-  let size = 0
-  const adapter: typeof defaultTreeAdapter = {
-    ...defaultTreeAdapter,
-    createElement(name, namespace, attributes) {
-      // A repeated element has the attributes of the first one.
-      size += attributes.reduce((sum, { name: key, value }) => sum + key.length + value.length, name.length)
-      if (size > maxSize) throw new TooMuchError('The attributes of the page are too large.')
-      return defaultTreeAdapter.createElement(name, namespace, attributes)
-    },
-    appendChild(parent, child) {
-      if (++moves > maxMoves) throw new TooMuchError('The elements of the page are moved too often.')
-      defaultTreeAdapter.appendChild(parent, child)
-    },
-    onItemPush() {
-      if (++depth > MAX_DEPTH) throw new TooMuchError('The page is nested too deep.')
-    },
-    onItemPop: () => void depth--,
-  }
-  return adapter
 }
 
 const writingAdapter: typeof defaultTreeAdapter = {

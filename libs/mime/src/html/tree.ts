@@ -1,49 +1,33 @@
-import { type DefaultTreeAdapterTypes, defaultTreeAdapter, Parser } from 'parse5'
+import { type DefaultTreeAdapterTypes, Parser } from 'parse5'
+import { boundedAdapter, MAX_REPEATED, TooMuchError } from './bounded-adapter.ts'
 
 export type HtmlNode = DefaultTreeAdapterTypes.ChildNode
 
 /** The tree of a page. */
 export interface HtmlTree {
   readonly nodes: readonly HtmlNode[]
-  /** Set when elements are nested too deep, or too many: the tree ends there. */
+  /** Set when the page costs too much: the tree ends there. */
   readonly cutAt?: number
 }
 
-/** Browsers nest no deeper than about 512. The time of the parser grows with the depth. */
+/** Browsers nest no deeper than about 512. */
 const MAX_DEPTH = 2_000
-
-/**
- * Wrong nesting makes the parser repeat elements, in some pages all formatting in each paragraph: honest pages need less than
- * twice their own.
- */
-const MAX_REPEATED = 4
-/** Elements that any page may have: a parser adds some to the shortest one. */
-const FEW = 1_000
-
-/** Ends the parsing of a page that is nested too deep, or has too many elements. */
-class TooMuchError extends Error {}
+/** Tags, and characters, that any page may have: a parser adds some to the shortest one. */
+const FEW = { tags: 250, characters: 100_000 }
 
 /**
  * The tree that a browser makes of html (HTML 13.2), with all its corrections of wrong nesting: a tree of another kind
  * would let a sender hide text from people and not from us.
  */
 export function parseTree(html: string): HtmlTree {
-  let depth = 0
-  let left = FEW + MAX_REPEATED * tagsIn(html)
   const parser = new Parser({
     // Scripts count as enabled, as in web mail: the text of `noscript` is hidden.
     scriptingEnabled: true,
-    treeAdapter: {
-      ...defaultTreeAdapter,
-      createElement(name, namespace, attributes) {
-        if (left-- === 0) throw new TooMuchError('The elements of the page are repeated too often.')
-        return defaultTreeAdapter.createElement(name, namespace, attributes)
-      },
-      onItemPush() {
-        if (++depth > MAX_DEPTH) throw new TooMuchError('The page is nested too deep.')
-      },
-      onItemPop: () => void depth--,
-    },
+    treeAdapter: boundedAdapter({
+      depth: MAX_DEPTH,
+      elements: MAX_REPEATED * (FEW.tags + tagsIn(html)),
+      size: MAX_REPEATED * Math.max(FEW.characters, html.length),
+    }),
   })
   try {
     parser.tokenizer.write(html, true)

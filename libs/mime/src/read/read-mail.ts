@@ -1,7 +1,7 @@
 import { extractReplyHtml } from '../extract/html.ts'
 import { preview } from '../extract/preview.ts'
 import { extractReply } from '../extract/text.ts'
-import { affordableText } from '../html/render.ts'
+import { htmlToText } from '../html/render.ts'
 import { affordableLength, isAffordable } from '../limits/affordable.ts'
 import { newBudget, type ParseLimits } from '../limits/limits.ts'
 import { type ParsedMail, parseStructure } from '../parse/mail.ts'
@@ -36,7 +36,7 @@ export function readWithin(raw: Buffer, limits: ParseLimits): ReadMail {
     ...(extractedText !== undefined && { extractedText }),
     ...(text !== undefined && { preview: preview(text) }),
     ...(html !== undefined && { extractedHtml: orWhole(extractReplyHtml, html, html.length <= affordable) }),
-    searchText: extractedText?.trim() || text?.trim() || affordableText(html ?? '', limits),
+    searchText: extractedText?.trim() || text?.trim() || htmlToText((html ?? '').slice(0, affordable)),
     ...(report !== undefined && { report }),
   }
 }

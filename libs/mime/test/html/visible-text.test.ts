@@ -287,6 +287,12 @@ describe('visibleText is bounded', () => {
     expect(text.length).toBeLessThan(1_000)
   })
 
+  it('ends where the parser repeats long attributes, and says so', () => {
+    const { text, unreadChars } = visibleText(`<p>Hello<b class="${'x '.repeat(200_000)}">${'<p>y'.repeat(100_000)}`)
+    expect(text).toMatch(/^Hello/)
+    expect(unreadChars).toBeGreaterThan(300_000)
+  })
+
   it('ends where the parser repeats formatting in each paragraph, and says so', () => {
     const formatting = Array.from({ length: 400 }, (_, at) => `<b id=${at}>`).join('')
     const { text, unreadChars } = visibleText(`<p>Hello${formatting}${'<p>x'.repeat(100_000)}`)

@@ -65,7 +65,7 @@ describe('an accepted mail', () => {
     await sendMail({ port: fixture.smtpPort, from: 'ada@x.test', to: inbox.address, subject: first })
     await queryRows(fixture.db, 'alter table inbound alter column leased_until drop default')
     await sendMail({ port: fixture.smtpPort, from: 'ada@x.test', to: inbox.address, subject: 'second' })
-    // Whoever stores it has looked at the queue since.
+    // Once this one is stored, the queue has been read after both mails came.
     await receiveMail(fixture, await fixture.inbox())
     expect((await list()).body.count).toBe(0)
     await queryRows(fixture.db, 'update inbound set leased_until = now() where leased_until is not null')

@@ -94,7 +94,7 @@ describe('a slow client', () => {
 describe('a server with most connections in use', () => {
   let patient: Edge
   beforeAll(async () => {
-    // Without the shorter time nobody would be disconnected while this test waits.
+    // The usual limit is an hour here, so only the shorter one can disconnect anybody during this test.
     patient = await openEdge({
       SMTP_IDLE_TIMEOUT: '1h',
       SMTP_TIMEOUT_UNDER_LOAD: '200ms',

@@ -2,7 +2,7 @@ import type { MessageItemRow } from '../../mailbox/rows/documents.ts'
 import type { ThreadRow } from '../../mailbox/rows/rows.ts'
 import { unpackedBytes } from '../../mailbox/rows/unpacked-bytes.ts'
 import { THREAD_COLUMNS } from '../../mailbox/store.ts'
-import { fitting, type Listed, listed } from './list-query.ts'
+import { DEFAULT_VIEW, fitting, type Listed, listed } from './list-query.ts'
 
 /** The columns of `MessageItemRow`. */
 export const MESSAGE_ITEM_COLUMNS = `id, organization_id, pod_id, inbox_uid, inbox_address, thread_id, message_id, labels, "timestamp",
@@ -23,9 +23,13 @@ export const THREAD_ITEMS = listed<ThreadRow>(
   unpackedBytes('senders', 'recipients', 'attachments', 'labels'),
 )
 
-/** The items with the ids of `$1`, in the order of these; no more of them than one answer has room for. */
+/**
+ * The items with the ids of `$1`, in the order of these, without those that the default view hides by now; no more of them than
+ * one answer has room for.
+ */
 export function byIds<Row>({ from, columns, bytes }: Listed<Row>): string {
   const rows = `
-select ${columns}, ${bytes} as bytes, place from unnest($1::uuid[]) with ordinality as wanted(id, place) join ${from} using (id)`
+select ${columns}, ${bytes} as bytes, place from unnest($1::uuid[]) with ordinality as wanted(id, place) join ${from} using (id)
+ where ${DEFAULT_VIEW}`
   return fitting(columns, rows, 'order by place')
 }

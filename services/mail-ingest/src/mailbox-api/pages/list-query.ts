@@ -3,7 +3,7 @@ import { type Queryable, sql, sqlUnprepared } from '@restante/service/database'
 import type { KeysetPage, Position } from '@restante/service/http'
 
 /** Must be the same text as in the partial indexes of the default view; otherwise PostgreSQL does not use them. */
-const DEFAULT_VIEW = `not (labels && array['spam', 'blocked', 'unauthenticated', 'trash'])`
+export const DEFAULT_VIEW = `not (labels && array['spam', 'blocked', 'unauthenticated', 'trash'])`
 
 /** What a list shows. */
 export interface Listed<Row> {

@@ -77,7 +77,7 @@ export async function answerResults<Row extends { readonly id: string }, Item>(
     const result = byId.get(row.id)
     return result ? [{ ...result, row }] : []
   })
-  // Those that were deleted since do not count, unless there are more results than the page holds.
+  // Those that were deleted or hidden since do not count, unless there are more results than the page holds.
   const found = results.length === page.take ? results.length : read[0]?.found
   return page.answer(shown, tokenPosition, ({ row, highlights }) => ({ ...item(row), highlights }), found)
 }

@@ -12,13 +12,13 @@ import { searchedWords } from '../../search/finding/search-query.ts'
 import { findOthers, findSeen } from '../../search/finding/threads.ts'
 import { Stems } from '../../search/text/stems.ts'
 import { byIds, THREAD_ITEMS } from '../pages/items.ts'
-import type { Measured } from '../pages/list-query.ts'
+import { DEFAULT_VIEW, type Measured } from '../pages/list-query.ts'
 import { answerResults, takeResults } from './ranking.ts'
 
 // The newest thread is that with the newest activity, as in lists; the bounds of time are about the same.
 const VISIBLE = sql<{ id: string }, [ids: readonly string[], before: string | null, after: string | null]>(`
 select id from threads
- where id = any($1::uuid[]) and not (labels && array['spam', 'blocked', 'unauthenticated', 'trash'])
+ where id = any($1::uuid[]) and ${DEFAULT_VIEW}
    and ($2::timestamptz is null or "timestamp" < $2) and ($3::timestamptz is null or "timestamp" > $3)
    and inbox_uid not in (select id from deleted_scopes where kind = 'inbox' and ended_at is null)`)
 

@@ -1,8 +1,9 @@
 import { StreamedJson } from '@restante/service/http'
 import { queryRows } from '@restante/testkit'
 import { getMessages } from '../../../src/mailbox-api/batch-get.ts'
+import { byIds, MESSAGE_ITEMS, THREAD_ITEMS } from '../../../src/mailbox-api/pages/items.ts'
 import { type Fixture, openFixture, type TestInbox } from '../../fixture.ts'
-import { receiveMail } from '../../mailbox-fixture.ts'
+import { receiveMail, restricted } from '../../mailbox-fixture.ts'
 import { untilIndexed } from '../../search/search-fixture.ts'
 
 const COPIES = 24
@@ -104,5 +105,44 @@ describe('a batch of messages that are very large', () => {
       message_ids: ids,
     })
     expect(body).toEqual(answer)
+  })
+})
+
+describe('what is hidden after it was found', () => {
+  const label = (table: string, labels: readonly string[]) =>
+    queryRows(fixture.db, `update ${table} set labels = $2 where inbox_uid = $1`, inbox.inbox_uid, labels)
+
+  it('is not in the rest of a batch, for a key that may not see its label', async () => {
+    const rows = await queryRows<{ message_id: string }>(
+      fixture.db,
+      'select message_id from messages where inbox_uid = $1',
+      inbox.inbox_uid,
+    )
+    const ids = rows.map(({ message_id }) => message_id)
+    const batch = await getMessages(fixture.db, restricted(inbox.caller), ids)
+    if (!(batch instanceof StreamedJson)) throw new Error('The whole batch was read at once.')
+    await label('messages', ['received', 'spam'])
+    let text = ''
+    for await (const part of batch.parts) text += part
+    expect(JSON.parse(text)).toEqual({ limit: ids.length, count: 0, messages: [] })
+  })
+
+  it.each([
+    ['messages', MESSAGE_ITEMS],
+    ['threads', THREAD_ITEMS],
+  ] as const)('is not in a page of a search: %s', async (table, items) => {
+    const shown = async () => {
+      const own = await queryRows<{ id: string }>(
+        fixture.db,
+        `select id from ${table} where inbox_uid = $1`,
+        inbox.inbox_uid,
+      )
+      const ids = own.map(({ id }) => id)
+      return (await queryRows(fixture.db, byIds<unknown>(items), ids)).length
+    }
+    await label(table, ['received'])
+    expect(await shown()).toBeGreaterThan(0)
+    await label(table, ['received', 'trash'])
+    expect(await shown()).toBe(0)
   })
 })

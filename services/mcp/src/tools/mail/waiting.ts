@@ -112,8 +112,8 @@ class Wait {
 
   /**
    * The first message after a cursor, and the cursor after it; without one the message that comes next.
-   * @throws InterruptedWaitError with the place reached, when a repetition may succeed: a caller that gave no cursor would
-   * otherwise begin anew, and miss what has come in the meantime.
+   * @throws InterruptedWaitError with the place reached, when a repetition may succeed: without it, a caller that gave no
+   * cursor would start again from now, and miss the messages since its first call.
    */
   async from(given: string | undefined): Promise<Found> {
     const place = { cursor: given ?? (await this.#poll({})).cursor }
