@@ -26,15 +26,18 @@ export function rangeOf({ start, end }: AskedRange, now: Date): Range {
   return { from, to }
 }
 
-/** What a request may take, whose range ends when it arrives, and began 90 days before it was made. */
+/** What a request may be on its way after its caller has read the clock. */
 const ON_THE_WAY_MS = 60_000
 
 /** @throws ApiError 400 when a range is wider than what is kept in detail, or begins before it. */
-export function requireKept({ from, to }: Range, { end }: AskedRange, now: Date): void {
+export function requireKept({ from, to }: Range, now: Date): void {
   const days = REACH / DAY_MS
-  const most = end === undefined ? REACH + ON_THE_WAY_MS : REACH
-  if (to - from > most) throw tooWide(`The range is wider than ${days} days`, 'start', 'Use a shorter range')
-  if (from < now.getTime() - most) throw invalid(['start'], `Must be at most ${days} days ago`)
+  const [arrival, patient] = [now.getTime(), REACH + ON_THE_WAY_MS]
+  // A range that ends at its arrival has grown on its way.
+  if (to - from > (to === arrival ? patient : REACH)) {
+    throw tooWide(`The range is wider than ${days} days`, 'start', 'Use a shorter range')
+  }
+  if (from < arrival - patient) throw invalid(['start'], `Must be at most ${days} days ago`)
 }
 
 /** @throws ApiError 400 when so many milliseconds hold more periods than one answer does. */

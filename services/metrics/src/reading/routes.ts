@@ -44,7 +44,7 @@ function scopeOf({ organization_id, pod_id, inbox }: Caller): Scope {
 async function eventsOf(db: Queryable, caller: Caller, query: MetricEventsQuery): Promise<WrittenJson<MetricEvents>> {
   const now = new Date()
   const range = rangeOf(query, now)
-  requireKept(range, query, now)
+  requireKept(range, now)
   const { event_types: types = COUNTED_EVENT_TYPES, limit = LIMIT.default, descending = false } = query
   const visible = types.filter((type) => missingForEventTypes(caller.credential, [type], 'webhook') === undefined)
   const question = { scope: scopeOf(caller), types: visible, range, limit, descending }
@@ -73,7 +73,7 @@ async function ratesOf(db: Queryable, caller: Caller, query: MetricRatesQuery) {
   const { rate_types: types = RATE_TYPES, period: seconds = PERIOD.default, window = WINDOW.default } = query
   if (window % seconds !== 0) throw invalid(['window'], `Must be a multiple of \`period\`, which is ${seconds}`)
   const [period, width] = [seconds * SECOND, window * SECOND]
-  requireKept(range, query, now)
+  requireKept(range, now)
   requireFewPeriods(range.to - range.from + width, period)
   const { limit = LIMIT.default, descending = false } = query
   const timestamp = timestamps()
