@@ -12,15 +12,8 @@ import { searchedWords } from '../../search/finding/search-query.ts'
 import { findOthers, findSeen } from '../../search/finding/threads.ts'
 import { Stems } from '../../search/text/stems.ts'
 import { byIds, THREAD_ITEMS } from '../pages/items.ts'
-import { DEFAULT_VIEW, type Measured } from '../pages/list-query.ts'
+import type { Measured } from '../pages/list-query.ts'
 import { answerResults, takeResults } from './ranking.ts'
-
-// The newest thread is that with the newest activity, as in lists; the bounds of time are about the same.
-const VISIBLE = sql<{ id: string }, [ids: readonly string[], before: string | null, after: string | null]>(`
-select id from threads
- where id = any($1::uuid[]) and ${DEFAULT_VIEW}
-   and ($2::timestamptz is null or "timestamp" < $2) and ($3::timestamptz is null or "timestamp" > $3)
-   and inbox_uid not in (select id from deleted_scopes where kind = 'inbox' and ended_at is null)`)
 
 const FOUND = sql<Measured<ThreadRow>, [ids: readonly string[]]>(byIds(THREAD_ITEMS))
 
@@ -34,16 +27,15 @@ export async function searchThreads(
   const page = new KeysetPage(cursors, { operation: 'threads.search', within: scope, query })
   const stems = await Stems.load()
   const words = searchedWords(query.q, stems)
-  const [before, after] = [query.before?.toISOString() ?? null, query.after?.toISOString() ?? null]
-  // A thread is at least as new as its newest message, so that the upper bound of its time is one of each message.
-  const searched = { scope, words, before: query.before, threads: { before: query.before, after: query.after } }
+  const { before, after } = query
+  // The newest thread is that with the newest activity, as in lists; the bounds of time are about the same. A thread is at
+  // least as new as its newest message, so that the upper bound of its time is one of each message.
+  const searched = { scope, words, before, threads: { before, after } }
   const find = (wanted: Wanted) => findCandidates(db, searched, wanted)
   const highlights = (candidates: readonly Candidate[]) => highlight(db, candidates, words, stems)
   // The place of a thread is that of its best message, so that a page need not read other threads.
   const results = await takeResults(page, 'thread_id', find, async (candidates, position) => {
-    const ids = candidates.map(({ thread_id }) => thread_id)
-    const [rows, ofBest, seen] = await Promise.all([
-      db.query(VISIBLE, ids, before, after),
+    const [ofBest, seen] = await Promise.all([
       highlights(candidates),
       position && findSeen(db, searched, candidates, position),
     ])
@@ -55,11 +47,10 @@ export async function searchThreads(
       unseen.filter(({ id }) => !ofBest.has(id)),
     )
     const ofOthers = await highlights(others)
-    const visible = new Set(rows.map(({ id }) => id))
     return unseen.flatMap((candidate) => {
       const other = others.find(({ id, thread_id }) => thread_id === candidate.thread_id && ofOthers.has(id))
       const shown = ofBest.get(candidate.id) ?? ofOthers.get(other?.id ?? '')
-      return visible.has(candidate.thread_id) && shown ? [{ candidate, highlights: shown }] : []
+      return shown ? [{ candidate, highlights: shown }] : []
     })
   })
   const { items, members } = await answerResults(db, page, results, FOUND, threadItem)

@@ -72,11 +72,29 @@ export async function findCandidates(db: Queryable, searched: SearchedScope, wan
   const newest = await compareNewest(db, searched, wanted)
   const { edge } = newest
   if (edge === undefined) return { candidates: bestOf(newest.best, wanted), rankedFrom: undefined }
-  const { best: headers, from: rankedFrom } = await findInHeaders(db, searched, wanted, { edge, newest })
+  const known = wanted.after?.rankedFrom
+  const findBodies = (rankedFrom: Place | undefined) => findInBodies(db, searched, wanted, { edge, newest, rankedFrom })
+  // What no new message has in its headers few older ones have: the bodies are not made to wait for them.
+  const isRareInHeaders = newest.inHeaders === 0 && newest.best.length < wanted.most
+  const [{ best: headers, from: rankedFrom }, early] = await Promise.all([
+    findInHeaders(db, searched, wanted, { edge, newest }),
+    isRareInHeaders ? findBodies(known) : undefined,
+  ])
   const best = bestOf([...newest.best, ...headers], wanted)
   if (best.length === wanted.most) return { candidates: best, rankedFrom }
+  const bodies = early && rankedFrom === known ? early : await findBodies(rankedFrom)
+  return { candidates: bestOf([...best, ...bodies.best], wanted), rankedFrom }
+}
+
+/** Older messages that have all words in their body, and those that are not ranked by sender, recipients and subject. */
+function findInBodies(
+  db: Queryable,
+  searched: SearchedScope,
+  wanted: Wanted,
+  { edge, newest, rankedFrom }: { edge: Edge; newest: Compared; rankedFrom: Place | undefined },
+): Promise<Older> {
   const { words } = searched
-  const bodies = await findOlder(db, searched, wanted, edge, {
+  return findOlder(db, searched, wanted, edge, {
     lookedUp: (parameters) => (rankedFrom ? lookedUpAnywhere : lookedUpInBodies)(words, parameters),
     only: ({ inHeaders }) => `not ${inHeaders}`,
     rankedFrom,
@@ -85,7 +103,6 @@ export async function findCandidates(db: Queryable, searched: SearchedScope, wan
     found: newest.matched - (rankedFrom ? 0 : newest.inHeaders),
     isEnough: (compared) => compared.best.length === wanted.most,
   })
-  return { candidates: bestOf([...best, ...bodies.best], wanted), rankedFrom }
 }
 
 /** Older messages that are ranked by sender, recipients and subject. After a position they are the same as before it. */

@@ -38,6 +38,8 @@ select messages.id, sender, "to", cc, bcc, messages.subject, attachments, langua
 const SHORT_BYTES = 32_768
 /** Others that are in memory at once: each may have `bodyText` and `documentText` characters, and a megabyte of attachments. */
 const AT_ONCE = 10
+/** Characters that are compared until others have their turn. A turn for each text would take longer than a short one. */
+const COMPARED_AT_ONCE = 20_000
 
 /** The highlights of those candidates that match every word, by the id of their message. */
 export async function highlight(
@@ -47,11 +49,16 @@ export async function highlight(
   stems: Stems,
 ): Promise<Map<string, Highlights>> {
   const found = new Map<string, Highlights>()
+  let compared = 0
   const add = async (rows: readonly TextRow[]) => {
     for (const row of rows) {
-      // Each may be long; other requests go on between them.
-      await nextTurn()
-      const highlights = highlightsOf(textOf(row), words, stems)
+      if (compared >= COMPARED_AT_ONCE) {
+        await nextTurn()
+        compared = 0
+      }
+      const text = textOf(row)
+      compared += text.recipients.reduce((sum, { length }) => sum + length, text.body.length)
+      const highlights = highlightsOf(text, words, stems)
       if (highlights) found.set(row.id, highlights)
     }
   }
