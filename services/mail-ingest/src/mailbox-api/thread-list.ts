@@ -28,9 +28,13 @@ export async function listThreads(
 }
 
 function inScope({ organizationId, podId, inboxUid }: ScopeFilter): ListConditions {
-  const conditions = new ListConditions().add((id) => `organization_id = ${id}`, organizationId)
+  const conditions = new ListConditions()
+  if (inboxUid === undefined && podId === undefined) {
+    return conditions.add((id) => `organization_id = ${id}`, organizationId).alive()
+  }
+  // Not with `=`: an index could then find the rows of the organization, which has more than the inbox or pod.
+  conditions.add((id) => `organization_id is not distinct from ${id}`, organizationId)
   // No check for deletion: the gateway admits no request to the path of a deleted inbox.
   if (inboxUid !== undefined) return conditions.add((uid) => `inbox_uid = ${uid}`, inboxUid)
-  conditions.alive()
-  return podId === undefined ? conditions : conditions.add((id) => `pod_id = ${id}`, podId)
+  return conditions.add((id) => `pod_id = ${id}`, podId).alive()
 }

@@ -46,15 +46,14 @@ select ${columns}, found
  where number = 1 or total <= ${PAGE_BYTES} ${inOrder}`
 }
 
-/** So many rows are compared with a text one by one, before the index is asked for all that match. */
+/** So many rows are compared with labels and texts one by one, before the index is asked for all that match. */
 const COMPARED = 2_000
 
 /** Conditions of one list request; every value is a parameter. */
 export class ListConditions {
   readonly #clauses: string[] = []
-  readonly #labels: string[] = []
-  /** Conditions on text, which an index by trigrams can find, but not in the order of the list. */
-  readonly #texts: string[] = []
+  /** Conditions on labels and texts, which an index can find, but not in the order of the list. */
+  readonly #filters: string[] = []
   readonly #values: unknown[] = []
   /** The filters of callers lead to too many different texts for a connection to keep a prepared plan of each. */
   #isFiltered = false
@@ -91,7 +90,7 @@ export class ListConditions {
   filter(query: { labels?: string[] | undefined; before?: Date | undefined; after?: Date | undefined }): this {
     const { labels, before, after } = query
     if (labels !== undefined && labels.length > 0)
-      this.#filterBy((list) => `labels @> ${list}::text[]`, labels, this.#labels)
+      this.#filterBy((list) => `labels @> ${list}::text[]`, labels, this.#filters)
     if (before) this.#filterBy((time) => `"timestamp" < ${time}::timestamptz`, before.toISOString())
     if (after) this.#filterBy((time) => `"timestamp" > ${time}::timestamptz`, after.toISOString())
     return this
@@ -101,9 +100,9 @@ export class ListConditions {
   contains(column: string, values: readonly string[] = []): this {
     const [first, ...others] = values.map(pattern)
     if (first === undefined) return this
-    this.#filterBy((text) => `${column} ilike ${text}`, first, this.#texts)
+    this.#filterBy((text) => `${column} ilike ${text}`, first, this.#filters)
     if (others.length === 0) return this
-    return this.#filterBy((list) => `${column} ilike all(${list}::text[])`, others, this.#texts)
+    return this.#filterBy((list) => `${column} ilike all(${list}::text[])`, others, this.#filters)
   }
 
   /** The rows of a page, in keyset order by newest activity or date, ties by id; no more of them than one answer has room for. */
@@ -121,19 +120,18 @@ export class ListConditions {
     const inOrder = `order by "timestamp" ${order}, id ${order}`
     const first = `${inOrder} limit $${this.#values.length}`
     const select = `select ${columns}, ${bytes} as bytes from ${from}`
-    if (this.#texts.length === 0) {
-      const conditions = [...this.#clauses, ...this.#labels].join(' and ')
+    const conditions = this.#clauses.join(' and ')
+    if (this.#filters.length === 0) {
       return this.#query(db, fitting(columns, `${select} where ${conditions}\n ${first}`, inOrder))
     }
-    const conditions = this.#clauses.join(' and ')
-    const filters = [...this.#texts, ...this.#labels].join(' and ')
+    const filters = this.#filters.join(' and ')
     const best = (among: string, before = '') =>
       `${before}${fitting(columns, `${select} join (select id from ${among} ${first}) as best using (id)`, inOrder)}`
     const next = `(select * from ${from} where ${conditions} ${inOrder} limit ${COMPARED}) as next`
     const rows = await this.#query<Measured<Row>>(db, best(`${next} where ${filters}`))
     if (rows[0]?.found === take) return rows
     // Few of them match. The planner would not know it, and might compare all rows one by one: it takes any short text for
-    // frequent.
+    // frequent, and a label that is frequent elsewhere.
     const matches = `select id, "timestamp" from ${from} where ${conditions} and ${filters}`
     return this.#query(db, best('matches', `with matches as materialized (${matches}) `))
   }
