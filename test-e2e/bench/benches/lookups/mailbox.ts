@@ -135,6 +135,11 @@ function requestsIn({ largest, others: [small = ''] }: Inboxes): Request[] {
     { ...threads, name: 'threads by sender', query: 'senders=sender' },
     { ...threads, name: 'threads by recipient', query: 'recipients=restante' },
     { ...threads, name: 'threads by subject', query: 'subject=bafa' },
+    // Of few, and of none: the first rows do not fill a page.
+    { ...messages, name: 'messages by sender, few', query: 'from=bafa' },
+    { ...messages, name: 'messages by label, none', query: 'labels=sent' },
+    { ...threads, name: 'threads of the largest inbox by sender, few', inbox: largest, query: 'senders=bafa' },
+    { ...threads, name: 'threads of the largest inbox by label, none', inbox: largest, query: 'labels=sent' },
     ...Object.entries(SEARCHED).map(([name, { word }]) => ({
       ...found,
       name: `search of threads, ${name} word`,

@@ -68,6 +68,7 @@ function compare(before: Measured, beside: Measured): Figure[] {
         value: beside.latency[name],
         unit: 'ms',
         reference: { what, value: before.latency[name] },
+        ...(name === 'p99' && { goal: { atMost: 2 * before.latency[name] } }),
       }),
     ),
     {

@@ -2,7 +2,7 @@ import { peerDomain } from '../../../stack/names.ts'
 import { isInstalled } from '../../../support/programs/programs.ts'
 import { createTenant } from '../../../support/tenants.ts'
 import type { Bench, BenchContext } from '../../harness/bench.ts'
-import type { Figure, Goal } from '../../harness/figures.ts'
+import type { Figure } from '../../harness/figures.ts'
 import { createInboxes } from '../../load/inboxes.ts'
 import { startHoldingPostfix } from '../../load/postfix.ts'
 import { usageOfAll } from '../../load/processes.ts'
@@ -12,11 +12,12 @@ interface Mode {
   readonly name: string
   readonly reuse: boolean
   readonly mails: number
-  readonly goal?: Goal
+  /** Share of what Postfix accepts in the same run. */
+  readonly goal?: number
 }
 
 const MODES: readonly Mode[] = [
-  { name: '20 sessions kept open', reuse: true, mails: 6_000, goal: { atLeast: 300 } },
+  { name: '20 sessions kept open', reuse: true, mails: 6_000, goal: 0.5 },
   { name: 'a connection per mail', reuse: false, mails: 3_000 },
 ]
 
@@ -48,16 +49,13 @@ export const smtp: Bench = {
       const ours = await rate(context, { ...load, port: endpoints.smtpPort }, mode.name)
       const after = (await usageOfAll(system)).get('mail-ingest')
       const theirs = postfix && (await rate(context, { ...load, ...postfix }, `${mode.name}, Postfix`))
-      const reference = theirs === undefined ? {} : { reference: { what: 'Postfix smtpd', value: theirs } }
+      const beside = theirs !== undefined && {
+        reference: { what: 'Postfix smtpd', value: theirs },
+        ...(mode.goal && { goal: { atLeast: mode.goal * theirs } }),
+      }
       const cpu = ((after?.cpuMs ?? 0) - (before?.cpuMs ?? 0)) / context.size(mode.mails)
       figures.push(
-        {
-          name: `accepted, ${mode.name}`,
-          value: ours,
-          unit: '/s',
-          ...reference,
-          ...(mode.goal && { goal: mode.goal }),
-        },
+        { name: `accepted, ${mode.name}`, value: ours, unit: '/s', ...beside },
         { name: `CPU of mail-ingest per mail, ${mode.name}`, value: cpu, unit: 'ms' },
       )
     }
