@@ -93,9 +93,8 @@ function findInBodies(
   wanted: Wanted,
   { edge, newest, rankedFrom }: { edge: Edge; newest: Compared; rankedFrom: Place | undefined },
 ): Promise<Older> {
-  const { words } = searched
   return findOlder(db, searched, wanted, edge, {
-    lookedUp: (parameters) => (rankedFrom ? lookedUpAnywhere : lookedUpInBodies)(words, parameters),
+    lookedUp: (parameters) => (rankedFrom ? lookedUpAnywhere : lookedUpInBodies)(searched.words, parameters),
     only: ({ inHeaders }) => `not ${inHeaders}`,
     rankedFrom,
     before: laterOf(edge, searched, wanted),
