@@ -106,6 +106,25 @@ describe('a replay of a time range', () => {
     expect(await replay(later, { dry_run: true })).toMatchObject({ matched: 3 })
   })
 
+  it('reaches what was attempted before the webhook was disabled, and not what was dropped then without an attempt', async () => {
+    const own = await Subscription.make(dispatcher, receiver)
+    const witness = await new WebhookReceiver().start()
+    const { webhook_id: witnessId } = await dispatcher.webhook(own.caller, {
+      url: witness.url,
+      event_types: ['message.received'],
+    })
+    receiver.always(500)
+    await own.receive()
+    await own.logged(1, 'retrying')
+    receiver.always('silence')
+    await own.receive()
+    await replayed(witnessId, 2)
+    await own.change({ enabled: false })
+    await own.change({ enabled: true })
+    expect(await replay(own.id, { dry_run: true })).toEqual({ matched: 1, queued: 0, pending: 0 })
+    await witness.stop()
+  })
+
   it('sends nothing in a dry run, and nothing of a deleted message', async () => {
     const own = await Subscription.make(dispatcher, receiver)
     const [event] = await own.receive(2)
