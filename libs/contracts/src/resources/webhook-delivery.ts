@@ -20,7 +20,7 @@ export const webhookDelivery = z
     event_type: z.string().meta({ description: 'Type of the event; `webhook.test` for a test.' }),
     state: z.enum(DELIVERY_STATES).meta({
       description:
-        '`failed`: given up after the last attempt. `dropped`: the webhook was disabled meanwhile, or the message deleted.',
+        '`failed`: given up after the last attempt. `dropped`: the webhook was disabled meanwhile, or the message or inbox deleted.',
     }),
     attempts: z.array(attempt).meta({ description: 'Oldest first; of very many the newest.' }),
     next_attempt_at: instant.optional().meta({ description: 'Only while it is retried.' }),

@@ -115,12 +115,12 @@ export class Deliverer {
     return undefined
   }
 
-  /** Of a delivery that was asked for, the message must exist. */
+  /** Of a delivery that was asked for, the inbox and the message must exist. */
   async #makeOfKept(attempt: Attempt, delivery: PendingDelivery, leave: () => void, span: WorkSpan): Promise<void> {
-    const { organization_id: organizationId, message_id: messageId, message_inbox_uid: inboxUid } = delivery
-    if (messageId === null || inboxUid === null) return this.#make(attempt, delivery, leave, span)
-    const isMessageKept = await isKept(this.#deps, { organizationId, inboxUid, messageId })
-    if (!isMessageKept) return attempt.run((tx) => endGone(tx, delivery))
+    const { organization_id: organizationId, message_inbox_uid: inboxUid, message_id: messageId } = delivery
+    if (inboxUid === null) return this.#make(attempt, delivery, leave, span)
+    const about = { inboxUid, messageId: messageId ?? undefined }
+    if (!(await isKept(this.#deps, organizationId, about))) return attempt.run((tx) => endGone(tx, delivery))
     // The answer may have taken seconds, and the webhook may have ended since.
     const current = await this.#find(attempt)
     if (current) await this.#make(attempt, current, leave, span)

@@ -117,7 +117,7 @@ export interface PendingDelivery {
   readonly event_type: string
   readonly body: string
   readonly record: string | null
-  /** Of a delivery that was asked for: the message that it is about. */
+  /** Of a delivery that was asked for: the inbox that it is about, and the message in it, if it is about one. */
   readonly message_inbox_uid: string | null
   readonly message_id: string | null
   readonly created_at: Date

@@ -100,7 +100,7 @@ const DROP_ONE = sql<unknown, [id: string]>(
   `update delivery_log set state = 'dropped', next_attempt_at = null where id = $1`,
 )
 
-/** Records that a delivery ended without a further attempt, because its message was deleted. */
+/** Records that a delivery ended without a further attempt, because its message or inbox was deleted. */
 export async function logGone(tx: Tx, id: string): Promise<void> {
   await tx.query(DROP_ONE, id)
 }

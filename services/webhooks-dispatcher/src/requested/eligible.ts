@@ -47,14 +47,14 @@ function wasAsNow({ active_since, matching_since }: RequestedWebhook, at: Date):
  */
 export function requestedDelivery(event: RecordedEvent, id: string = base62Id('msg_')): RequestedDelivery | undefined {
   const { inboxUid } = event.routing
-  const isAboutMessage = event.type.startsWith('message.')
-  if (isAboutMessage && inboxUid === undefined) return undefined
+  const messageId = event.type.startsWith('message.') ? event.subject : undefined
+  if (messageId !== undefined && inboxUid === undefined) return undefined
   return {
     id,
     event_id: event.id,
     event_type: event.type,
     body: event.value.toString(),
     record: formatPosition(event.position),
-    message: isAboutMessage && inboxUid !== undefined ? { inboxUid, messageId: event.subject } : undefined,
+    about: inboxUid === undefined ? undefined : { inboxUid, messageId },
   }
 }

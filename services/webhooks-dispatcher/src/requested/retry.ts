@@ -33,7 +33,8 @@ export interface Lookup {
 /**
  * Sends a delivery again, under its id (events 8.3): one that has not ended now instead of later, and one that has
  * ended from the event that Kafka still keeps. Its attempts and retries are those of any delivery. Before each of them
- * the message is looked up, so that nothing is sent of one that is deleted since. Asking twice makes one delivery.
+ * its inbox and message are looked up, so that nothing is sent of one that is deleted since. Asking twice makes one
+ * delivery.
  * @throws ApiError 404 without a webhook or delivery in the scope, 409 when it cannot be sent.
  */
 export async function retryDelivery(deps: RetryOptions, webhook: Lookup, deliveryId: string): Promise<LogRow> {
@@ -84,9 +85,10 @@ async function readAgain(
     throw conflict('The event is older than 7 days and no longer kept', 'Read what you missed over the API instead.')
   }
   const delivery = requestedDelivery(event, entry.id)
-  const message = delivery?.message
-  if (!delivery || (message && !(await isKept(deps, { organizationId, ...message })))) {
-    throw conflict('The message of this event is deleted', 'Nothing can be sent of a deleted message.')
+  if (!delivery) throw deleted('message')
+  const { about } = delivery
+  if (about && !(await isKept(deps, organizationId, about))) {
+    throw deleted(about.messageId === undefined ? 'inbox' : 'message')
   }
   return delivery
 }
@@ -95,6 +97,10 @@ function requireEnabled(webhook: Found | undefined): Found {
   if (!webhook) throw notFound('Webhook')
   if (webhook.enabled) return webhook
   throw conflict('The webhook is disabled', 'Enable it first, with enabled: true.')
+}
+
+function deleted(what: 'inbox' | 'message'): ApiError {
+  return conflict(`The ${what} of this event is deleted`, `Nothing can be sent of a deleted ${what}.`)
 }
 
 function conflict(message: string, fix: string): ApiError {

@@ -1,5 +1,6 @@
 import type { WebhookDelivery } from '@restante/contracts/resources'
 import { type Queryable, sql, type Tx } from '@restante/service/database'
+import type { InboxReference } from '../delivery/mailbox.ts'
 import type { Subscriber } from '../delivery/rules/matching.ts'
 import { LOG_COLUMNS, type LogRow } from '../log/store.ts'
 
@@ -83,7 +84,8 @@ export interface RequestedDelivery {
   readonly event_type: string
   readonly body: string
   readonly record: string
-  readonly message: { readonly inboxUid: string; readonly messageId: string } | undefined
+  /** What must exist at each attempt. Undefined: the event is about no inbox. */
+  readonly about: InboxReference | undefined
 }
 
 // `do update` locks a document that exists: otherwise its last delivery could end, and delete it, before this one is added.
@@ -131,8 +133,8 @@ export async function addRequested(tx: Tx, webhookId: string, deliveries: readon
     ids,
     events,
     deliveries.map(({ event_type }) => event_type),
-    deliveries.map(({ message }) => message?.inboxUid ?? null),
-    deliveries.map(({ message }) => message?.messageId ?? null),
+    deliveries.map(({ about }) => about?.inboxUid ?? null),
+    deliveries.map(({ about }) => about?.messageId ?? null),
   )
   await tx.query(LOG_REQUESTED, ids)
 }

@@ -65,7 +65,8 @@ const selectWebhook = sql<
   [webhookId: string]
 >('select enabled, failing_since, clock_started_at from webhooks where id = $1')
 const setClock = sql<unknown, [webhookId: string, days: number]>(
-  `update webhooks set failing_since = now() - interval '1 day' * ($2 + 1), clock_started_at = now() - interval '1 day' * $2 where id = $1`,
+  `update webhooks set failing_since = now() - interval '1 day' * ($2 + 1), clock_started_at = now() - interval '1 day' * $2,
+     warned_at = now() - interval '1 day' * $2 / 2 where id = $1`,
 )
 const setEnabled = sql<unknown, [webhookId: string, enabled: boolean]>(
   'update webhooks set enabled = $2, active_since = now() where id = $1',

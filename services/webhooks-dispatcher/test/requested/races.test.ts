@@ -78,7 +78,8 @@ describe('while a delivery is asked for', () => {
 })
 
 const startClock = sql<unknown, [webhookId: string]>(
-  `update webhooks set failing_since = now() - interval '7 days', clock_started_at = now() - interval '6 days' where id = $1`,
+  `update webhooks set failing_since = now() - interval '7 days', clock_started_at = now() - interval '6 days',
+     warned_at = now() - interval '3 days' where id = $1`,
 )
 
 describe('an attempt that fails after its webhook was disabled for failures and enabled again', () => {

@@ -2,6 +2,7 @@ import { topics } from '@restante/contracts/events'
 import { sql } from '@restante/service/database'
 import { WebhookReceiver, waitFor } from '@restante/testkit'
 import { startDispatcher, type TestDispatcher } from '../dispatcher.ts'
+import { replayLastHour } from './replay-last-hour.ts'
 import { Subscription } from './subscription.ts'
 
 let dispatcher: TestDispatcher
@@ -21,33 +22,7 @@ afterEach(async () => {
 const forgetMarks = sql<unknown>('delete from consumed')
 const forgetLog = sql<unknown, [webhookId: string]>('delete from delivery_log where webhook_id = $1')
 
-interface Total {
-  matched: number
-  queued: number
-  pending: number
-}
-
-/** Replays the last hour in batches, to the end. */
-async function replay(webhookId: string, more: Record<string, unknown> = {}): Promise<Total> {
-  const now = Date.now()
-  const range = { from: new Date(now - 3_600_000).toISOString(), to: new Date(now + 60_000).toISOString() }
-  const body = { webhook_id: webhookId, dry_run: false, operator: 'tester', ...range, ...more }
-  const total = { matched: 0, queued: 0, pending: 0 }
-  for (let after: unknown; ; ) {
-    const answer = await dispatcher.internal('webhooks-dispatcher.replayRange', {
-      ...body,
-      ...(after ? { after } : {}),
-    })
-    const { batch } = answer.body as { batch?: Total & { next?: string } }
-    if (!batch) throw new Error(JSON.stringify(answer.body))
-    total.matched += batch.matched
-    total.queued += batch.queued
-    total.pending += batch.pending
-    if (batch.next === undefined) return total
-    after = batch.next
-  }
-}
-
+const replay = (webhookId: string, more?: Record<string, unknown>) => replayLastHour(dispatcher, webhookId, more)
 const ids = (of = receiver) => of.requests.map(({ headers }) => String(headers['svix-id']))
 /** What the consumer group has committed is what a replay reads. */
 const replayed = (webhookId: string, matched: number, more: Record<string, unknown> = {}) =>
@@ -129,6 +104,25 @@ describe('a replay of a time range', () => {
     await replayed(witness, 5)
     expect(await replay(first.id, { dry_run: true })).toMatchObject({ matched: 2 })
     expect(await replay(later, { dry_run: true })).toMatchObject({ matched: 3 })
+  })
+
+  it('reaches what was attempted before the webhook was disabled, and not what was dropped then without an attempt', async () => {
+    const own = await Subscription.make(dispatcher, receiver)
+    const witness = await new WebhookReceiver().start()
+    const { webhook_id: witnessId } = await dispatcher.webhook(own.caller, {
+      url: witness.url,
+      event_types: ['message.received'],
+    })
+    receiver.always(500)
+    await own.receive()
+    await own.logged(1, 'retrying')
+    receiver.always('silence')
+    await own.receive()
+    await replayed(witnessId, 2)
+    await own.change({ enabled: false })
+    await own.change({ enabled: true })
+    expect(await replay(own.id, { dry_run: true })).toEqual({ matched: 1, queued: 0, pending: 0 })
+    await witness.stop()
   })
 
   it('sends nothing in a dry run, and nothing of a deleted message', async () => {

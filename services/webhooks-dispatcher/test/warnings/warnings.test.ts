@@ -28,8 +28,9 @@ afterEach(async () => {
 const setHuman = sql<unknown, [organizationId: string, human: string, type: string | null]>(
   'update organizations set human_email = $2, authentication_type = $3 where id = $1',
 )
-const setClock = sql<unknown, [webhookId: string, hours: number]>(
-  `update webhooks set failing_since = now() - interval '1 hour' * ($2 + 12), clock_started_at = now() - interval '1 hour' * $2 where id = $1`,
+const setClock = sql<unknown, [webhookId: string, hours: number, warned: number | null]>(
+  `update webhooks set failing_since = now() - interval '1 hour' * ($2 + 12), clock_started_at = now() - interval '1 hour' * $2,
+     warned_at = coalesce(now() - interval '1 hour' * $3, warned_at) where id = $1`,
 )
 const ageMail = sql<unknown, [organizationId: string]>(
   `update warned_organizations set mailed_at = mailed_at - interval '1 day' where organization_id = $1`,
@@ -46,11 +47,11 @@ async function failing(human = `human-${crypto.randomUUID()}@people.test`, type:
   return { own, human }
 }
 
-/** Makes an attempt fail when the clock has run for this long. */
-async function failAfter(own: Subscription, hours: number): Promise<void> {
+/** Makes an attempt fail when the clock has run for this long. @param warned hours since the warning. Null: as it is. */
+async function failAfter(own: Subscription, hours: number, warned: number | null = null): Promise<void> {
   // Counted before: a retry of an earlier event may be the attempt that this clock decides about.
   const known = receiver.requests.length
-  await dispatcher.db.query(setClock, own.id, hours)
+  await dispatcher.db.query(setClock, own.id, hours, warned)
   await own.receive()
   // An attempt that had begun before may have been decided by this clock, and then there is none for the new event.
   const isOver = async () =>
@@ -88,7 +89,7 @@ describe('the owner of a failing webhook', () => {
     expect(first?.text).toContain('failures: status 500')
     await concluded(own)
     await failAfter(own, 70)
-    await failAfter(own, 121)
+    await failAfter(own, 121, 61)
     await waitFor(async () => (await own.log()).some(({ state }) => state === 'dropped'), { what: 'the disabling' })
     await dispatcher.hurry()
     expect(mailsTo(human)).toHaveLength(1)
@@ -96,6 +97,20 @@ describe('the owner of a failing webhook', () => {
     const [, second] = await mailedNow(human, 2)
     expect(second?.subject).toBe('A webhook is disabled')
     expect(second?.text).toContain('disabled, failing since')
+  })
+
+  it('is warned by the first failure after days without an event, and has half of the time from then', async () => {
+    const { own, human } = await failing()
+    await failAfter(own, 144)
+    const [warning] = await mailed(human)
+    expect(warning?.subject).toBe('A webhook is failing')
+    await concluded(own)
+    await failAfter(own, 200, 59)
+    await own.logged(2, 'retrying')
+    expect(await dispatcher.db.query(enabled, own.id)).toEqual([{ enabled: true }])
+    await failAfter(own, 202, 61)
+    await own.logged(3, 'dropped')
+    expect(await dispatcher.db.query(enabled, own.id)).toEqual([{ enabled: false }])
   })
 
   it('reads ids, hosts and kinds of failure, and nothing of a path, a secret or an event', async () => {
@@ -114,7 +129,7 @@ describe('the owner of a failing webhook', () => {
     )
     const body = { url: receiver.url, event_types: ['message.received'] }
     const other = await dispatcher.webhook(own.caller, body)
-    await dispatcher.db.query(setClock, other.webhook_id, 121)
+    await dispatcher.db.query(setClock, other.webhook_id, 121, 61)
     await failAfter(own, 61)
     await waitFor(
       async () => {

@@ -34,7 +34,7 @@ export const eventsLimits = {
     /** The failure clock starts on several failures within a day that are at least this far apart. */
     failureSpan: 12 * HOUR,
     failureWindow: 1 * DAY,
-    /** Failing for this long disables the webhook. */
+    /** Failing for this long disables the webhook: its owner is warned at half of it, and has the other half from then. */
     disableAfter: 5 * DAY,
   },
   /** The live stream (events 6.4). */

@@ -20,16 +20,17 @@ export interface ClockStep extends FailureClock {
 
 /**
  * The clock after one more failed attempt (events 8.4). It starts once two failures within 24 hours are at least 12
- * hours apart, returns `warn` once when it has run for half of its time, and `disable` when it has run for five days of
- * failures only.
+ * hours apart, returns `warn` once when it has run for half of its time, and `disable` when the other half has passed
+ * since then: after five days of failures only. Only a failure moves it, so where events are rare it may warn late, and
+ * disables later for it: the owner always has the time between the two to repair the receiver.
  */
 export function afterFailure(clock: FailureClock, at: Date): ClockStep {
   const { failureSpan, failureWindow, disableAfter } = LIMITS.webhook
+  const isHalfAfter = (time: Date) => at.getTime() - time.getTime() >= disableAfter / 2
+  if (clock.warnedAt) return { ...clock, disable: isHalfAfter(clock.warnedAt), warn: false }
   if (clock.clockStartedAt) {
-    const runs = at.getTime() - clock.clockStartedAt.getTime()
-    const disable = runs >= disableAfter
-    const warn = !disable && clock.warnedAt === null && runs >= disableAfter / 2
-    return { ...clock, warnedAt: warn ? at : clock.warnedAt, disable, warn }
+    const warn = isHalfAfter(clock.clockStartedAt)
+    return { ...clock, warnedAt: warn ? at : null, disable: false, warn }
   }
   const span = clock.failingSince ? at.getTime() - clock.failingSince.getTime() : undefined
   if (clock.failingSince === null || span === undefined || span > failureWindow) {

@@ -3,16 +3,20 @@ import { afterFailure, type FailureClock, STOPPED } from '../../../src/delivery/
 const HOUR = 3_600_000
 const start = Date.UTC(2026, 0, 1)
 
-/** The clock after failures at these hours, and the hour at which it disabled the webhook. */
-function failAt(...hours: number[]): { clock: FailureClock; disabledAt: number | undefined } {
+/** The clock after failures at these hours, those at which it warned, and that at which it disabled the webhook. */
+function failAt(...hours: number[]): { clock: FailureClock; warnedAt: number[]; disabledAt: number | undefined } {
   let clock: FailureClock = STOPPED
+  const warnedAt: number[] = []
   for (const hour of hours) {
-    const { disable, warn: _, ...next } = afterFailure(clock, new Date(start + hour * HOUR))
+    const { disable, warn, ...next } = afterFailure(clock, new Date(start + hour * HOUR))
     clock = next
-    if (disable) return { clock, disabledAt: hour }
+    if (warn) warnedAt.push(hour)
+    if (disable) return { clock, warnedAt, disabledAt: hour }
   }
-  return { clock, disabledAt: undefined }
+  return { clock, warnedAt, disabledAt: undefined }
 }
+/** The hours of the attempts of one event, all of which fail. */
+const attemptsFrom = (hour: number) => [0, 0.1, 0.6, 2.6, 7.6, 17.6, 27.6].map((after) => hour + after)
 
 describe('the failure clock', () => {
   it.each([
@@ -32,18 +36,22 @@ describe('the failure clock', () => {
   })
 
   it('asks for one warning, when it has run for two and a half days', () => {
-    const warned: number[] = []
-    let clock: FailureClock = STOPPED
-    for (let hour = 0; hour < 12 + 5 * 24; hour += 6) {
-      const { warn, disable: _, ...next } = afterFailure(clock, new Date(start + hour * HOUR))
-      clock = next
-      if (warn) warned.push(hour)
-    }
-    expect(warned).toEqual([12 + 60])
+    const everySixHours = Array.from({ length: 22 }, (_, index) => index * 6)
+    expect(failAt(...everySixHours).warnedAt).toEqual([12 + 60])
   })
 
   it('disables after five days of failures only, and not before', () => {
     const everyTwelveHours = Array.from({ length: 20 }, (_, index) => index * 12)
     expect(failAt(...everyTwelveHours).disabledAt).toBe(12 + 5 * 24)
+  })
+
+  it('warns about rare events that fail, and disables no sooner than half of its time after that', () => {
+    const [first, week] = [attemptsFrom(0), 7 * 24]
+    expect(failAt(...first, week)).toMatchObject({ warnedAt: [week], disabledAt: undefined })
+    expect(failAt(...first, ...attemptsFrom(week), week + 59)).toMatchObject({ disabledAt: undefined })
+    expect(failAt(...first, ...attemptsFrom(week), week + 60)).toMatchObject({
+      warnedAt: [week],
+      disabledAt: week + 60,
+    })
   })
 })
