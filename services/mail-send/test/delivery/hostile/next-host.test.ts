@@ -76,13 +76,16 @@ describe('the next MX host of a domain', () => {
     expect(typesAbout(id)).toEqual(['delivery.handed_over', 'delivery.delivered'])
   })
 
-  it('gets the mail whose first host hangs up in the middle of it', async () => {
-    const { domain, servers } = await domainOf({ at: 'content', fault: 'drop', ...always }, FINE)
-    const to = `ann@${domain}`
-    await factOf(fixture, await send({ to, text: 'x'.repeat(3_000_000) }), 'delivery.delivered')
-    expect(servers.map(({ taken }) => taken)).toEqual([[], [to]])
-    expect(await attemptsAt(domain)).toEqual([1])
-  })
+  it.each<Faults['fault']>(['drop', '451 4.3.0 stop'])(
+    'gets the mail in the middle of which its first host answers %s',
+    async (fault) => {
+      const { domain, servers } = await domainOf({ at: 'content', fault, times: 1 }, FINE)
+      const to = `ann@${domain}`
+      await factOf(fixture, await send({ to, text: 'x'.repeat(3_000_000) }), 'delivery.delivered')
+      expect(servers.map(({ taken }) => taken)).toEqual([[], [to]])
+      expect(await attemptsAt(domain)).toEqual([1])
+    },
+  )
 
   it('gets the mail of each recipient, after the preferred host was asked about each', async () => {
     const { domain, servers } = await domainOf({ at: 'RCPT', fault: '452 4.3.1 no space', times: 2 }, FINE)
@@ -133,7 +136,16 @@ describe('MX hosts that all defer a recipient', () => {
     expect(await attemptsAt(domain)).toEqual([2])
   })
 
-  it('lead to a bounce with what they answered, not with a connection that broke', async () => {
+  it('are at most five in one attempt', async () => {
+    const later: Faults = { at: 'RCPT', fault: '450 4.7.1 greylisted', times: 1 }
+    const { domain, servers } = await domainOf(...Array<Faults>(5).fill(later), FINE)
+    const to = `ann@${domain}`
+    await factOf(fixture, await send({ to }), 'delivery.delivered')
+    expect(servers.map(({ taken }) => taken.length)).toEqual([1, 0, 0, 0, 0, 0])
+    expect(await attemptsAt(domain)).toEqual([2])
+  })
+
+  it('are recorded with what they answered, not with a connection that broke', async () => {
     const full: Faults = { at: 'RCPT', fault: '452 4.2.2 mailbox full', ...always }
     const { domain } = await domainOf(full, { at: 'MAIL', fault: 'drop', ...always })
     const id = await send({ to: `ann@${domain}` })
