@@ -114,6 +114,25 @@ def threads(message):
         refused(NotFoundError, resource.get, *scope, unwanted.thread_id)
 
 
+def filters(message):
+    """Every value of a list must match, in any case."""
+    sender, receiver = message.from_.upper(), message.inbox_id.upper()
+    shared = {"subject": ["ORDER", "7"], "labels": ["seen", "BATCH"]}
+    of_message = {"from_": [sender, "@"], "to": [receiver, "@"], **shared}
+    of_thread = {"senders": [sender, receiver], "recipients": [receiver, sender], **shared}
+    for resource, scope, member, lists in (
+        (client.inboxes.messages, (message.inbox_id,), "message", of_message),
+        (client.threads, (), "thread", of_thread),
+        (client.pods.threads, (message.pod_id,), "thread", of_thread),
+        (client.inboxes.threads, (message.inbox_id,), "thread", of_thread),
+    ):
+        for name, values in lists.items():
+            found = getattr(with_none(resource.list, *scope, **{name: values}), f"{member}s")
+            assert getattr(message, f"{member}_id") in [getattr(each, f"{member}_id") for each in found], (name, found)
+            for value in values:
+                assert with_none(resource.list, *scope, **{name: [value, "nowhere"]}).count == 0, (name, value)
+
+
 def slashed(inbox_id):
     """Issue trackers put slashes into their ids, which this client does not encode."""
     message_id = ask("mail", to=inbox_id, subject="Issue", slashed=True)["message_id"]
@@ -316,6 +335,7 @@ keys(client.pods.api_keys, pod_id)
 keys(client.inboxes.api_keys, inbox_id)
 message = mail(inbox_id)
 threads(message)
+filters(message)
 texts(inbox_id)
 domains(client.domains)
 domains(client.pods.domains, pod_id)

@@ -1,6 +1,6 @@
 import { waitFor } from '@restante/testkit'
 import { AgentMail } from 'agentmail'
-import { inboxWithMail } from '../support/mail.ts'
+import { inboxWithMail, mailTo } from '../support/mail.ts'
 import { useSystem } from '../support/suite.ts'
 import { newUsername } from '../support/tenants.ts'
 
@@ -98,6 +98,20 @@ describe('mail by the public client', () => {
       ]
       for (const spelling of spellings) {
         expect(await system.tenant.api.get(`${path}?${spelling}`)).toMatchObject({ status: 200, body: { count: 1 } })
+      }
+    })
+
+    it('are filtered by senders and recipients of which every value matches, in any case', async () => {
+      const { client } = system.tenant
+      const { inboxId } = await client.inboxes.create({})
+      const mail = { cc: 'Bo <bo@elsewhere.example>', envelope: { from: system.peer.address(), to: inboxId } }
+      const { messageId } = await mailTo(system, inboxId, mail)
+      const list = async (query: AgentMail.inboxes.ListMessagesRequest) =>
+        (await client.inboxes.messages.list(inboxId, query)).messages.map((each) => each.messageId)
+      for (const field of ['from', 'to'] as const) {
+        const values = field === 'from' ? ['HUMAN@', system.peer.domain] : [inboxId.toUpperCase(), 'bo <BO@elsewhere']
+        expect(await list({ [field]: values })).toEqual([messageId])
+        for (const value of values) expect(await list({ [field]: [value, 'nowhere'] })).toEqual([])
       }
     })
 
@@ -237,6 +251,25 @@ describe('mail by the public client', () => {
       for (const thread of threads) {
         expect(thread.messages.map(({ labels }) => labels[0])).toEqual(['received', 'sent'])
         expect(thread.messages[0]?.timestamp).toBeInstanceOf(Date)
+      }
+    })
+
+    it('are filtered in each scope by senders and recipients of which every value matches, in any case', async () => {
+      const { client, id } = system.tenant
+      const { inboxId, message } = await inboxWithMail(system, { subject: 'Both sides' })
+      const { threadId } = message
+      await client.inboxes.messages.reply(inboxId, message.messageId, { text: 'Indeed' })
+      const scopes = [
+        (query: AgentMail.ListThreadsRequest) => client.threads.list(query),
+        (query: AgentMail.ListThreadsRequest) => client.pods.threads.list(id, query),
+        (query: AgentMail.ListThreadsRequest) => client.inboxes.threads.list(inboxId, query),
+      ]
+      const [human, inbox] = [system.peer.address().toUpperCase(), inboxId.toUpperCase()]
+      for (const list of scopes) {
+        for (const field of ['senders', 'recipients'] as const) {
+          expect((await list({ [field]: [human, inbox] })).threads).toMatchObject([{ threadId }])
+          for (const value of [human, inbox]) expect((await list({ [field]: [value, 'nowhere'] })).count).toBe(0)
+        }
       }
     })
 

@@ -127,7 +127,7 @@ describe('a scheduled draft', () => {
     expect((await fixture.db.query(TIMERS, id)).length).toBe(0)
   })
 
-  it('needs a recipient, unless it is a reply', async () => {
+  it('needs a recipient', async () => {
     const caller = known()
     const id = await schedule(caller, { to: someone(), send_at: soon(3_600_000) })
     expect((await update(caller, id, { to: [] })).status).toBe(400)

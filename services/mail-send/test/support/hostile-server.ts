@@ -1,7 +1,10 @@
 import { createServer, type Server, type Socket } from 'node:net'
 
-/** Where in a session a server may misbehave: at its greeting, or in its answer to a command or to the end of DATA. */
-export type Moment = 'greeting' | 'EHLO' | 'STARTTLS' | 'MAIL' | 'RCPT' | 'DATA' | 'end of DATA'
+/**
+ * Where in a session a server may misbehave: at its greeting, in its answer to a command or to the end of DATA, or at a
+ * line of the content, to which it gives no answer otherwise.
+ */
+export type Moment = 'greeting' | 'EHLO' | 'STARTTLS' | 'MAIL' | 'RCPT' | 'DATA' | 'content' | 'end of DATA'
 
 /** A reply that ends the session where it is a 421; silence; or a closed connection. */
 export type Fault = `${number} ${string}` | 'hang' | 'drop'
@@ -13,7 +16,7 @@ export interface Faults {
   readonly times: number
 }
 
-const REPLIES: Readonly<Record<Moment, string>> = {
+const REPLIES: Readonly<Record<Exclude<Moment, 'content'>, string>> = {
   greeting: '220 hostile.test ESMTP',
   EHLO: '250-hostile.test\r\n250-STARTTLS\r\n250 ENHANCEDSTATUSCODES',
   STARTTLS: '454 4.7.0 TLS not available',
@@ -22,7 +25,7 @@ const REPLIES: Readonly<Record<Moment, string>> = {
   DATA: '354 go on',
   'end of DATA': '250 2.0.0 taken',
 }
-const COMMANDS: readonly Moment[] = ['EHLO', 'STARTTLS', 'MAIL', 'RCPT', 'DATA']
+const COMMANDS = ['EHLO', 'STARTTLS', 'MAIL', 'RCPT', 'DATA'] as const
 
 /** An SMTP server that fails at one moment, a number of times; then it behaves. */
 export class HostileServer {
@@ -60,29 +63,33 @@ export class HostileServer {
       const lines = (pending + bytes.toString('latin1')).split('\r\n')
       pending = lines.pop() ?? ''
       for (const line of lines) {
-        if (isData && line !== '.') continue
+        if (isData && line !== '.') {
+          this.#answer(socket, 'content')
+          continue
+        }
         if (isData) this.taken.push(recipient)
         const moment = isData ? 'end of DATA' : COMMANDS.find((command) => line.startsWith(command))
-        isData = moment === 'DATA'
         if (moment === 'RCPT') recipient = /<([^>]*)>/.exec(line)?.[1] ?? ''
-        if (moment) this.#answer(socket, moment)
+        if (moment) isData = this.#answer(socket, moment) && moment === 'DATA'
         else if (line.startsWith('QUIT')) socket.end('221 2.0.0 bye\r\n')
         else if (!socket.destroyed) socket.write('250 2.0.0 ok\r\n')
       }
     })
   }
 
-  #answer(socket: Socket, moment: Moment): void {
-    if (socket.destroyed || socket.writableEnded) return
+  /** @returns whether it behaved. */
+  #answer(socket: Socket, moment: Moment): boolean {
+    if (socket.destroyed || socket.writableEnded) return false
     const { at, fault } = this.#faults
     const fails = moment === at && this.#left > 0
     if (!fails) {
-      socket.write(`${REPLIES[moment]}\r\n`)
-      return
+      if (moment !== 'content') socket.write(`${REPLIES[moment]}\r\n`)
+      return true
     }
     this.#left--
     if (fault === 'drop') socket.destroy()
     else if (fault.startsWith('421')) socket.end(`${fault}\r\n`)
     else if (fault !== 'hang') socket.write(`${fault}\r\n`)
+    return false
   }
 }

@@ -35,9 +35,12 @@ export class MxSessions {
     this.#options = options
   }
 
-  /** A session with the first host that accepts one; otherwise the outcome of the last. */
-  async open(domain: string, signal: AbortSignal): Promise<Session | Outcome> {
-    const passedOver: string[] = []
+  /**
+   * A session with the first host that accepts one; otherwise the outcome of the last.
+   * @param passedOver addresses of hosts that were tried in this attempt already; those that do not accept a session are
+   * added.
+   */
+  async open(domain: string, signal: AbortSignal, passedOver: string[] = []): Promise<Session | Outcome> {
     let last: Outcome | undefined
     const { mtaSts } = this.#options
     signal.throwIfAborted()
@@ -115,14 +118,14 @@ export class MxSessions {
   }
 
   async #session(
-    { hostname: name, socket, port }: MxConnection,
+    { hostname: name, host: address, socket, port }: MxConnection,
     demands: Pick<RemoteHost, 'tls' | 'verified' | 'tlsa'>,
     signal: AbortSignal,
   ): Promise<Session | SessionFailedError> {
     const { ehloName, timeouts, ca } = this.#options
     const trust = demands.verified && ca !== undefined ? { ca } : {}
     try {
-      return await Session.open({ name, port, socket, ...demands, ...trust }, ehloName, timeouts, signal)
+      return await Session.open({ name, port, address, socket, ...demands, ...trust }, ehloName, timeouts, signal)
     } catch (error) {
       if (error instanceof SessionFailedError) return error
       throw error

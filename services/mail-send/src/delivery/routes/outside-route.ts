@@ -7,7 +7,8 @@ import { deferredBy, type Outcome } from '../outcome/outcome.ts'
 import type { RemoteHost, Timeouts } from '../smtp/connection.ts'
 import { SessionFailedError } from '../smtp/failures.ts'
 import { IdleSessions } from '../smtp/idle-sessions.ts'
-import { Session } from '../smtp/session.ts'
+import { type Sent, Session } from '../smtp/session.ts'
+import { HostSessions } from './host-sessions.ts'
 import type { MxSessions } from './mx-sessions.ts'
 import type { Bottleneck, OutgoingMail, Place, Route, Steps } from './route.ts'
 import { routeFor, type SenderRoutes, type Smarthost, smarthostKey } from './smarthosts/smarthost.ts'
@@ -28,7 +29,8 @@ export interface OutsideRouteOptions {
 /**
  * Sends mail by SMTP, to the domain's MX hosts or to a smarthost. One connection serves all recipients of the message
  * at the destination, and for a moment those of the next messages; each recipient has an SMTP transaction of its own,
- * because each has its own return path.
+ * because each has its own return path. A host that fails temporarily before it has the whole message is
+ * followed by the next one within the attempt.
  */
 export class OutsideRoute implements Route, Component {
   readonly name = 'outside'
@@ -52,15 +54,22 @@ export class OutsideRoute implements Route, Component {
     const smarthost = this.#smarthostFor(mail)
     const key = smarthost ? smarthostKey(smarthost) : mail.destination
     const opening = mail.patience ? AbortSignal.any([signal, mail.patience]) : signal
-    let session = this.#idle.take(key) ?? (await this.#open(mail, opening))
-    if (!(session instanceof Session)) {
-      for (const delivery of await steps.begin(mail.deliveries)) steps.report(delivery, session)
+    const sessions = new HostSessions((passedOver, until) => this.#open(mail, passedOver, until))
+    const idle = this.#idle.take(key)
+    if (idle) sessions.add(idle)
+    const first = await sessions.next(new Set(), opening)
+    if (!(first instanceof Session)) {
+      for (const delivery of await steps.begin(mail.deliveries)) steps.report(delivery, first)
       return
     }
     try {
-      for (const delivery of mail.deliveries) session = await this.#deliver(session, mail, delivery, steps, signal)
+      for (const delivery of mail.deliveries) await this.#deliver(sessions, mail, delivery, steps, signal)
     } finally {
-      this.#idle.keep(key, session)
+      const kept = sessions.all.find(({ usable }) => usable)
+      for (const session of sessions.all) {
+        if (session === kept) this.#idle.keep(key, session)
+        else session.end()
+      }
     }
   }
 
@@ -74,43 +83,41 @@ export class OutsideRoute implements Route, Component {
     return own === 'direct' ? undefined : (own ?? smarthost)
   }
 
-  /** @returns the session for the next recipient. */
+  /** Tries the hosts in their order until one decides about the recipient (RFC 5321 5.1). */
   async #deliver(
-    session: Session,
+    sessions: HostSessions,
     mail: OutgoingMail,
     open: OpenDelivery,
     steps: Steps,
     signal: AbortSignal,
-  ): Promise<Session> {
+  ): Promise<void> {
     const delivery = await steps.beginSending(open)
-    if (!delivery) return session
-    if (!session.usable) {
-      steps.report(delivery, deferredBy('4.4.2', 'The connection broke before this recipient.'))
-      return session
+    if (!delivery) return
+    const tried = new Set<Session>()
+    let deferred: Outcome | undefined
+    for (;;) {
+      const session = await sessions.next(tried, signal)
+      if (!(session instanceof Session)) {
+        steps.report(delivery, deferred ?? session)
+        return
+      }
+      tried.add(session)
+      const { outcome, worthTrying } = await this.#send(session, mail, delivery, signal)
+      if (worthTrying === undefined) {
+        steps.report(delivery, outcome)
+        return
+      }
+      if (worthTrying === 'new-session') sessions.forget(session)
+      else deferred = moreTelling(deferred, outcome)
     }
-    const outcome = await this.#send(session, mail, delivery, signal)
-    if (outcome !== 'over') {
-      steps.report(delivery, outcome)
-      return session
-    }
-    session.end()
-    const next = await this.#open(mail, signal)
-    const again = next instanceof Session ? await this.#send(next, mail, delivery, signal) : next
-    steps.report(delivery, again === 'over' ? deferredBy('4.4.2', 'The server ended the session.') : again)
-    return next instanceof Session ? next : session
   }
 
-  async #send(
-    session: Session,
-    mail: OutgoingMail,
-    delivery: BegunDelivery,
-    signal: AbortSignal,
-  ): Promise<Outcome | 'over'> {
+  async #send(session: Session, mail: OutgoingMail, delivery: BegunDelivery, signal: AbortSignal): Promise<Sent> {
     const { content, size } = await this.#options.content.read(mail.send, delivery.id)
-    const outcome = await session.send(this.#envelope(mail, delivery, size), content, signal)
+    const sent = await session.send(this.#envelope(mail, delivery, size), content, signal)
     // Interrupted by a shutdown: what the server did is unknown, so nothing is decided.
-    if (outcome !== 'over' && outcome.kind === 'deferred' && !outOfTime(signal)) signal.throwIfAborted()
-    return outcome
+    if (sent.outcome.kind === 'deferred' && !outOfTime(signal)) signal.throwIfAborted()
+    return sent
   }
 
   #envelope({ send }: OutgoingMail, delivery: BegunDelivery, size: number) {
@@ -118,12 +125,14 @@ export class OutsideRoute implements Route, Component {
     return { from, to: asciiDomain(delivery.recipient), size }
   }
 
-  /** A session with the first host that accepts one; otherwise the outcome of the last. */
-  async #open(place: Place, signal: AbortSignal): Promise<Session | Outcome> {
+  /** A session with the first host that accepts one; otherwise the outcome of the last. A smarthost is the only host. */
+  async #open(place: Place, passedOver: string[], signal: AbortSignal): Promise<Session | Outcome | undefined> {
+    if (!outOfTime(signal)) signal.throwIfAborted()
     const smarthost = this.#smarthostFor(place)
+    if (smarthost && passedOver.length > 0) return undefined
     const opening = smarthost
       ? this.#openSmarthost(smarthost, signal)
-      : this.#options.mxSessions.open(place.destination, signal)
+      : this.#options.mxSessions.open(place.destination, signal, passedOver)
     const session = await opening.catch((error: unknown) => {
       if (!outOfTime(signal)) throw error
       return deferredBy('4.4.1', 'No session came about within the time of an attempt.')
@@ -156,6 +165,11 @@ export class OutsideRoute implements Route, Component {
  */
 function outOfTime({ reason }: AbortSignal): boolean {
   return reason instanceof TimeLimitError
+}
+
+/** Of the failures of two hosts, the later, unless it says only that the way failed (RFC 3463 3.5). */
+function moreTelling(earlier: Outcome | undefined, later: Outcome): Outcome {
+  return earlier && later.verdict.status.startsWith('4.4.') ? earlier : later
 }
 
 /** The local part as given, the domain in A-labels, which every server understands. */

@@ -8,6 +8,8 @@ export interface RemoteHost {
   /** Name for the log, for delivery events, and for the certificate. */
   readonly name: string
   readonly port: number
+  /** IP address of `socket`. */
+  readonly address?: string
   /** An open TCP connection; without one the session connects to `name` by itself. */
   readonly socket?: Socket
   readonly tls: 'opportunistic' | 'required' | 'implicit' | 'none'

@@ -14,6 +14,17 @@ export interface Envelope {
   readonly size: number
 }
 
+/** What came of one message. */
+export interface Sent {
+  readonly outcome: Outcome
+  /**
+   * Where the message may be sent at once instead. A new session: the server ended this one after earlier messages,
+   * before this message was begun. The next host: this one failed for now without having the whole message, so that the
+   * recipient cannot get it twice.
+   */
+  readonly worthTrying?: 'new-session' | 'next-host'
+}
+
 /** Servers that limit the messages per connection rarely allow fewer. */
 const MOST_MESSAGES = 100
 
@@ -100,26 +111,29 @@ export class Session {
   /**
    * Sends one message to one recipient. A 4xx or 5xx reply is an outcome; so is a broken connection, after which the
    * server may have taken the message all the same.
-   * @returns `over` when the server ended the session after earlier messages, before this one was begun: the outcome is
-   * open, and a new session is worth a try.
    * @throws the error of `content` when the message cannot be read.
    */
-  async send(envelope: Envelope, content: Readable, signal: AbortSignal): Promise<Outcome | 'over'> {
+  async send(envelope: Envelope, content: Readable, signal: AbortSignal): Promise<Sent> {
     const { name } = this.remote
     const first = this.#messages++ === 0
     if (UNICODE.test(envelope.to) && !/[ -]SMTPUTF8\b/i.test(this.#extensions)) {
       content.on('error', () => {}).destroy()
-      return refusedBy('5.6.7', 'The server does not take internationalized addresses (RFC 6531).', name)
+      const text = 'The server does not take internationalized addresses (RFC 6531).'
+      return { outcome: refusedBy('5.6.7', text, name) }
     }
     const cut = (): void => this.close()
     signal.addEventListener('abort', cut, { once: true })
     try {
       const { response } = await this.#transfer(envelope, content)
-      return readReply(response, name, this.#address)
+      return { outcome: readReply(response, name, this.#address) }
     } catch (error) {
-      const over = !first && !signal.aborted && !content.readableDidRead && endsSession(error)
+      const isOver = !first && !content.readableDidRead && endsSession(error)
+      // The final dot follows the end of the content. After an answer that comes too early it must never be sent.
+      const isWhole = content.readableEnded
+      if (content.readableDidRead && !isWhole) this.close()
       const outcome = await this.#failure(error)
-      return over ? 'over' : outcome
+      if (signal.aborted || outcome.kind !== 'deferred' || isWhole) return { outcome }
+      return { outcome, worthTrying: isOver ? 'new-session' : 'next-host' }
     } finally {
       signal.removeEventListener('abort', cut)
       // Not every early end of a transfer releases the stream.

@@ -49,7 +49,8 @@ function repliedTo(body: CreateDraftBody, given: GivenAddresses, source: ReplySo
 
 /**
  * What a draft has after a change (mail 11.3).
- * @throws ApiError 400 for recipients or labels beyond their limits, or a scheduled draft without a recipient.
+ * @throws ApiError 400 for recipients or labels beyond their limits, or a scheduled draft without a recipient. A reply may have
+ * none, as when it is created (mail 11.2): it fails when it is due.
  */
 export function changedContent(row: DraftRow, body: UpdateDraftBody): Omit<DraftContent, 'size'> {
   const given = readAddresses({ to: body.to, cc: body.cc, bcc: body.bcc, reply_to: body.reply_to })
@@ -58,7 +59,7 @@ export function changedContent(row: DraftRow, body: UpdateDraftBody): Omit<Draft
   const [to, cc, bcc] = [list('to', given.to), list('cc', given.cc), list('bcc', given.bcc)]
   requireFew({ to, cc, bcc })
   const { text = row.text, html = row.html, subject = row.subject, send_at = row.send_at } = body
-  if (send_at !== null && to.length + cc.length + bcc.length === 0) {
+  if (row.kind !== 'reply' && send_at !== null && to.length + cc.length + bcc.length === 0) {
     throw invalid([body.send_at === undefined ? 'to' : 'send_at'], 'A scheduled draft needs a recipient')
   }
   return {

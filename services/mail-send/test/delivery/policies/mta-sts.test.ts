@@ -157,6 +157,25 @@ describe('a policy in mode enforce', () => {
       expect(place.server.attempts).toEqual([])
     }))
 
+  it('keeps mail from a host that is not listed, also after a listed one has deferred it', () =>
+    at(new Place(), async (place) => {
+      await place.start(policy('enforce', `mx.${place.domain}`))
+      const backup = `backup.${place.domain}`
+      const unlisted = await new MailPeer({ name: backup, host: '127.0.0.2', port: place.server.port }).start()
+      zone
+        .set(backup, { type: 'A', address: unlisted.host })
+        .set(
+          place.domain,
+          { type: 'MX', exchange: `mx.${place.domain}`, priority: 1 },
+          { type: 'MX', exchange: backup, priority: 2 },
+        )
+      place.server.answerRecipient(`ann@${place.domain}`, '452 4.3.1 no space')
+      const outcome = await place.attempt()
+      await unlisted.stop()
+      expect(outcome).toMatchObject({ kind: 'deferred', verdict: { status: '4.3.1', mta: `mx.${place.domain}` } })
+      expect(unlisted.attempts).toEqual([])
+    }))
+
   it.each([
     ['without STARTTLS', { tls: false }, true],
     ['with the certificate of another name', { name: 'other.example' }, true],
