@@ -9,6 +9,7 @@ import { describeLargeMailbox } from './large-mailbox.ts'
 import { describeMemory, describeMemoryAtRest } from './memory.ts'
 import { describeOrganizationDeletion } from './organization-deletion.ts'
 import { describeRestart } from './restart.ts'
+import { describeReconnecting } from './streams/reconnecting.ts'
 
 /** These tests inspect processes, search every table and kill services, so other files do not share this system. */
 const state = `${currentRun().folder}-own`
@@ -32,5 +33,6 @@ describe('a system of its own', () => {
   describeAtFullLength({ programs: [] }, 'the largest things in a mailbox', () => describeLargeMailbox(started))
   describeAtFullLength({ programs: [] }, 'the memory of each service', () => describeMemory(started))
   describe('a service that is killed in the middle of its work', () => describeRestart(started))
+  describe('the public TypeScript client', () => describeReconnecting(started))
   describe('a client of the tools', () => describeTools(started))
 })

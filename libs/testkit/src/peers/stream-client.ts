@@ -48,13 +48,15 @@ export class StreamClient {
     this.#socket.send(typeof frame === 'string' || Buffer.isBuffer(frame) ? frame : JSON.stringify(frame))
   }
 
-  /** Sends a frame and resolves to the response: the next frame that is not an event. */
+  /** Sends a frame and resolves to the response: the next frame that is not an event. @throws Error when the stream ends. */
   async ask(frame: unknown): Promise<Frame> {
     const before = this.frames.length
     this.send(frame)
-    return waitFor(() => this.frames.slice(before).find((answer) => answer['type'] !== 'event'), {
+    const answer = await waitFor(() => this.frames.slice(before).find(({ type }) => type !== 'event') ?? this.closed, {
       what: 'an answer on the stream',
     })
+    if (answer === this.closed) throw new Error(`the stream was closed: ${this.closed.code} ${this.closed.reason}`)
+    return answer
   }
 
   /** The received events, oldest first. */

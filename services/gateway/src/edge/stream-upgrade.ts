@@ -1,37 +1,42 @@
 import { randomUUID } from 'node:crypto'
 import { type ClientRequest, type IncomingMessage, request as open } from 'node:http'
 import type { Socket } from 'node:net'
-import { pipeline } from 'node:stream'
 import { operations } from '@restante/contracts/operations'
 import { LIMITS, ROUTE_NOT_FOUND } from '@restante/contracts/vocabulary'
+import { within } from '@restante/service/concurrency'
 import type { ClientAddresses } from '@restante/service/connections'
 import type { Queryable } from '@restante/service/database'
-import { ApiError, isInfrastructureError } from '@restante/service/errors'
-import { answerOnSocket, hangUp, hasBody, requestIdOf, type ServiceClient } from '@restante/service/http'
+import { ApiError, isInfrastructureError, UpstreamError } from '@restante/service/errors'
+import { hasBody, requestIdOf, type ServiceClient } from '@restante/service/http'
 import { CALLER_HEADER } from '@restante/service/identity'
 import type { Component } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
-import { Counter, Gauge } from 'prom-client'
+import { Gauge } from 'prom-client'
+import type { Identity } from '../identity/identity.ts'
 import { resolveCaller } from './access/scope.ts'
 import { bearerToken } from './authentication/authorization.ts'
 import type { KeyLookup } from './authentication/key-lookup.ts'
 import type { KeyUsage } from './authentication/key-usage.ts'
 import { passedOn } from './proxy/forward.ts'
-import { passesBack } from './proxy/proxied-response.ts'
 import type { Upstreams } from './proxy/upstreams.ts'
 import type { RateLimits } from './rate-limits/rate-limits.ts'
+import {
+  type Handshake,
+  handshakesTotal,
+  headOf,
+  passRefusal,
+  postpone,
+  type Refusal,
+  refuse,
+  UNAVAILABLE,
+} from './stream-answers.ts'
 
 const openSockets = new Gauge({ name: 'restante_gateway_streams', help: 'Sockets piped to the live stream service' })
-const handshakesTotal = new Counter({
-  name: 'restante_gateway_stream_handshakes_total',
-  help: 'Requests for a stream by the status of their answer; 101: the stream is open',
-  labelNames: ['status'],
-})
-for (const status of [101, 403, 429, 500, 503]) handshakesTotal.inc({ status }, 0)
 
 const STREAM = operations['stream.connect']
 const PATH = /^\/v0\/?$/
-const CONNECT_TIMEOUT_MS = 10_000
+/** A request for a stream is answered within this time, because the public TypeScript client waits for 4 s (events 12.1). */
+const ANSWER_MS = 3_000
 /** The time over which the stream service spreads the closes of an edge that shuts down. */
 const DRAIN_OVER_MS = 20_000
 const DRAIN_STEP_MS = 50
@@ -40,7 +45,7 @@ const DRAIN_STEP_MS = 50
  * may escape.
  */
 export const DRAIN_BATCH = 3_500
-const UNAVAILABLE = 'Service temporarily unavailable'
+const FORBIDDEN: Refusal = { status: 403, message: 'Forbidden' }
 
 export interface StreamUpgradeOptions {
   readonly db: Queryable
@@ -75,17 +80,8 @@ export class StreamUpgrade implements Component {
   /** The listener's `upgrade`. Never rejects: failures are answered on the socket. */
   readonly accept = (request: IncomingMessage, socket: Socket, head: Buffer): void => {
     socket.on('error', () => socket.destroy())
-    const requestId = this.#name(request, socket)
-    this.#accept(request, socket, head, requestId).catch((error: unknown) => {
-      if (error instanceof ApiError && error.status === 429) {
-        this.#options.log.info({ operation: STREAM.id, request_id: requestId, status: 429 }, 'request')
-        return refuse(socket, requestId, 429, error.message, error.headers())
-      }
-      const unavailable = isInfrastructureError(error)
-      this.#options.log.error({ err: error, request_id: requestId }, 'stream could not be opened')
-      if (unavailable) refuse(socket, requestId, 503, UNAVAILABLE, { 'Retry-After': '1' })
-      else refuse(socket, requestId, 500, 'Internal server error')
-    })
+    const handshake = { request, socket, head, requestId: this.#name(request, socket) }
+    this.#accept(handshake).catch((error: unknown) => postpone(handshake, this.#passing(error, handshake.requestId)))
   }
 
   /** Runs a request that waits at the stream service, so that a shutdown has it answered. */
@@ -108,44 +104,62 @@ export class StreamUpgrade implements Component {
     return requestId
   }
 
-  async #accept(request: IncomingMessage, socket: Socket, head: Buffer, requestId: string): Promise<void> {
-    const { log, peers } = this.#options
-    if ((request.url?.length ?? 0) > LIMITS.request.url) return refuse(socket, requestId, 414, 'URI Too Long')
+  /** What is thrown on the way to a stream passes: a rate, an outage, a fault of this process. */
+  #passing(error: unknown, requestId: string): Refusal {
+    const { log } = this.#options
+    if (error instanceof ApiError && error.status === 429) {
+      log.info({ operation: STREAM.id, request_id: requestId, status: 429 }, 'request')
+      const { message, options } = error
+      return { status: 429, message: `${message}; try again in ${options.retryAfter} s`, headers: error.headers() }
+    }
+    log.error({ err: error, request_id: requestId }, 'stream could not be opened')
+    return isInfrastructureError(error) ? UNAVAILABLE : { status: 500, message: 'Internal server error' }
+  }
+
+  async #accept(handshake: Handshake): Promise<void> {
+    const { request, socket, requestId } = handshake
+    const begun = performance.now()
+    if ((request.url?.length ?? 0) > LIMITS.request.url) {
+      return refuse(handshake, { status: 414, message: 'URI Too Long' })
+    }
     const { path, query } = targetOf(request)
-    if (request.method !== 'GET' || !PATH.test(path)) return refuse(socket, requestId, 404, ROUTE_NOT_FOUND)
+    if (request.method !== 'GET' || !PATH.test(path)) {
+      return refuse(handshake, { status: 404, message: ROUTE_NOT_FOUND })
+    }
     // If the body were passed on, its declared length would cover the beginning of the data that follows.
-    if (hasBody(request)) return refuse(socket, requestId, 400, 'Bad Request')
-    const peer = peers.of(request)
-    const token = await this.#callerToken(request, query, peer)
+    if (hasBody(request)) return refuse(handshake, { status: 400, message: 'Bad Request' })
+    const peer = this.#options.peers.of(request)
+    const token = await within(ANSWER_MS, this.#callerToken(request, query, peer), () => {
+      throw new UpstreamError('the key could not be looked up in time')
+    })
     // Its close has been announced already, and would not end the request to the stream service.
     if (socket.destroyed) return
-    if (token === undefined) {
-      log.info({ operation: STREAM.id, request_id: requestId, status: 403, peer }, 'request')
-      return refuse(socket, requestId, 403, 'Forbidden')
+    if (typeof token !== 'string') {
+      this.#options.log.info({ operation: STREAM.id, request_id: requestId, status: token.status, peer }, 'request')
+      return refuse(handshake, token)
     }
     const upstream = this.#options.upstreams.of(STREAM.service)
     const target = new URL(STREAM.path === '' ? '/' : STREAM.path, upstream.url)
     const headers = passedOn(request)
     headers.push('host', target.host, 'connection', 'Upgrade', 'upgrade', 'websocket')
     headers.push('x-request-id', requestId, 'x-restante-peer', peer, CALLER_HEADER, token)
-    const outgoing = open(target, { method: 'GET', headers, timeout: CONNECT_TIMEOUT_MS })
-    this.#join(outgoing, socket, head, requestId)
+    const outgoing = open(target, { method: 'GET', headers })
+    this.#join(outgoing, handshake, ANSWER_MS - (performance.now() - begun))
     outgoing.end()
   }
 
   /**
-   * `undefined` when there is no key that may open a stream. The handshake does not reveal the reason.
-   * @throws ApiError 429
+   * The token of a caller that may open a stream, or the refusal of any other, which does not reveal the reason.
+   * @throws ApiError 429 beyond the rate of a valid key.
    */
-  async #callerToken(request: IncomingMessage, query: URLSearchParams, peer: string): Promise<string | undefined> {
-    const { db, keys, limits, usage, upstreams, log } = this.#options
+  async #callerToken(request: IncomingMessage, query: URLSearchParams, peer: string): Promise<string | Refusal> {
+    const { db, limits, usage, upstreams, log } = this.#options
     try {
-      const identity = await limits.authenticate(peer, async (sparingly) =>
-        keys.authenticate(keyOf(request, query), sparingly),
-      )
+      const identity = await this.#identify(request, query, peer)
+      if ('status' in identity) return identity
       usage.note(identity)
       await limits.admit(identity, peer)
-      if (identity.credential.provisional) return undefined
+      if (identity.credential.provisional) return FORBIDDEN
       const caller = await resolveCaller(db, identity, {})
       log.info(
         { operation: STREAM.id, organization_id: identity.organizationId, credential_id: identity.credential.id, peer },
@@ -153,27 +167,47 @@ export class StreamUpgrade implements Component {
       )
       return upstreams.of(STREAM.service).mint.caller(STREAM.id, caller)
     } catch (error) {
-      if (error instanceof ApiError && error.status < 500 && error.status !== 429) return undefined
+      if (error instanceof ApiError && error.status < 500 && error.status !== 429) return FORBIDDEN
       throw error
     }
   }
 
-  #join(outgoing: ClientRequest, socket: Socket, head: Buffer, requestId: string): void {
+  /** @throws ApiError 401 */
+  async #identify(request: IncomingMessage, query: URLSearchParams, peer: string): Promise<Identity | Refusal> {
+    const { keys, limits } = this.#options
+    try {
+      return await limits.authenticate(peer, async (sparingly) => keys.authenticate(keyOf(request, query), sparingly))
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 429) throw error
+      // Beyond the limit of failures: the key is wrong as any that gets 403, for which the handshake is refused (events
+      // 6.1). It does not become right later, and nothing is opened for a client that guesses.
+      return { status: 429, message: error.message, headers: error.headers() }
+    }
+  }
+
+  /** @param ms how long the stream service may take to answer. */
+  #join(outgoing: ClientRequest, handshake: Handshake, ms: number): void {
+    const { socket, head, requestId } = handshake
+    const { log } = this.#options
+    const silence = setTimeout(() => outgoing.destroy(new Error('the live stream service did not answer')), ms)
+    outgoing.once('close', () => clearTimeout(silence))
     socket.once('close', () => outgoing.destroy())
-    outgoing.once('timeout', () => outgoing.destroy(new Error('the live stream service did not answer')))
-    outgoing.once('error', (error) => {
+    const unreachable = (error: Error): void => {
       if (socket.destroyed) return
-      this.#options.log.warn({ err: error, request_id: requestId }, 'the live stream service could not be reached')
-      refuse(socket, requestId, 503, UNAVAILABLE, { 'Retry-After': '1' })
-    })
-    // Refused by the service, for example one connection too many: its response is passed to the client.
+      log.warn({ err: error, request_id: requestId }, 'the live stream service could not be reached')
+      postpone(handshake, UNAVAILABLE)
+    }
+    outgoing.once('error', unreachable)
     outgoing.once('response', (answer) => {
-      handshakesTotal.inc({ status: answer.statusCode ?? 0 })
-      socket.write(headOfRefusal(answer, requestId))
-      pipeline(answer, socket, () => hangUp(socket))
+      // The client is answered: a failure from here on only ends that answer.
+      outgoing.off('error', unreachable).on('error', () => {})
+      const { statusCode: status = 0 } = answer
+      if (status < 500) return passRefusal(answer, handshake)
+      answer.resume()
+      log.warn({ status, request_id: requestId }, 'the live stream service failed')
+      postpone(handshake, { ...UNAVAILABLE, status })
     })
     outgoing.once('upgrade', (answer, inner, innerHead) => {
-      outgoing.setTimeout(0)
       if (socket.destroyed) {
         inner.destroy()
         return
@@ -254,31 +288,4 @@ function targetOf({ url = '' }: IncomingMessage): { path: string; query: URLSear
   return mark < 0
     ? { path: url, query: new URLSearchParams() }
     : { path: url.slice(0, mark), query: new URLSearchParams(url.slice(mark + 1)) }
-}
-
-/** Status line and headers of a response as the service sent them, and `more`. */
-function headOf(answer: IncomingMessage, more: string, passes: (name: string) => boolean = () => true): string {
-  const lines = [`HTTP/1.1 ${answer.statusCode} ${answer.statusMessage}`]
-  for (let index = 0; index < answer.rawHeaders.length; index += 2) {
-    const name = answer.rawHeaders[index] ?? ''
-    if (passes(name.toLowerCase())) lines.push(`${name}: ${answer.rawHeaders[index + 1]}`)
-  }
-  return `${lines.join('\r\n')}\r\n${more}\r\n\r\n`
-}
-
-/** The same for a refusal, whose body is passed on decoded and ends with the connection. */
-function headOfRefusal(answer: IncomingMessage, requestId: string): string {
-  return headOf(answer, `X-Request-Id: ${requestId}\r\nConnection: close`, passesBack)
-}
-
-/** A refused handshake has the infrastructure's form of an error: only a message (events 6.1). */
-function refuse(
-  socket: Socket,
-  requestId: string,
-  status: number,
-  message: string,
-  headers: Readonly<Record<string, string>> = {},
-): void {
-  handshakesTotal.inc({ status })
-  answerOnSocket(socket, { status, body: { message }, headers, requestId })
 }
