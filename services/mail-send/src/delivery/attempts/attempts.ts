@@ -22,6 +22,7 @@ import {
 } from './attempt.ts'
 import { HELD_UNTIL, staysHeld } from './holds.ts'
 import { beginAll, findAllOpen, type OpenTarget } from './store.ts'
+import { type Suspensions, sharedSuspensions, suspendedSince, suspendedTimer } from './suspended.ts'
 
 export interface AttemptsOptions extends AttemptOptions {
   readonly timers: Timers<SendTimers>
@@ -68,6 +69,7 @@ export class Attempts {
   readonly #pace: Pace
   readonly #targets: Batcher<DeliveryTarget, OpenTarget | undefined>
   readonly #shared: SharedWork
+  readonly #suspensions: Suspensions
 
   constructor(options: AttemptsOptions) {
     const { db, concurrency, perDestination, perMinute, retry } = options
@@ -79,6 +81,7 @@ export class Attempts {
     this.#pace = new Pace(perMinute)
     this.#targets = new Batcher({ ...TOGETHER, work: (targets) => findAllOpen(db, targets) })
     this.#shared = sharedWork(options)
+    this.#suspensions = sharedSuspensions(options, TOGETHER)
   }
 
   /** Registers the handlers of the timers. To be called before they start. */
@@ -132,10 +135,12 @@ export class Attempts {
     }
   }
 
-  /** Defers what is due where nothing could be reached, and leaves what is slow to the other workers. */
+  /** Suspends what is due where nothing could be reached, and leaves what is slow to the other workers. */
   async #avoids(kind: DeliveryKind, context: Context, route: Route, key: string): Promise<boolean> {
-    const suspension = this.#health.suspension(key)
-    if (suspension) await this.#attempt(context, withOutcome(route, suspension), () => 'delivery-slow')
+    const suspension = this.#health.suspension(key, suspendedSince(context.timer))
+    if (suspension?.kind === 'wait')
+      await context.share(this.#suspensions, suspendedTimer(context.timer, suspension.until))
+    else if (suspension) await this.#attempt(context, withOutcome(route, suspension.outcome), () => 'delivery-slow')
     else if (kind !== 'delivery-slow' && this.#health.isSlow(key)) await this.#moveToSlow(context)
     else return false
     return true
@@ -198,7 +203,7 @@ export class Attempts {
       if (first === undefined) return this.#kindFor(key)
       const isSilent = ({ kind, verdict }: Outcome) => kind === 'deferred' && verdict.mta === undefined
       const promptly = ms < PROMPT_RECIPIENT_MS * outcomes.length
-      if (outcomes.every(isSilent)) this.#health.unreached(key, first)
+      if (outcomes.every(isSilent)) this.#health.unreached(key, first, ms)
       else this.#health.answered(key, promptly)
       this.#throttles.learn(key, outcomes, concurrency)
       return this.#kindFor(key)
