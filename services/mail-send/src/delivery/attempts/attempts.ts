@@ -44,6 +44,8 @@ type Context = AttemptContext<DeliveryTarget>
 const ATTEMPT_MS = 15 * 60_000
 /** How long a worker waits for a slot at a busy destination before it does other work. */
 const SLOT_WAIT_MS = 2_000
+/** How many of the workers for first attempts, and of those for the queue, one organization may occupy, of both together. */
+const SHARE_OF_WORKERS = 3 / 4
 /** Wait for a scan that another attempt at the same message has begun. */
 const SCAN_RETRY_MS = 300
 /** A destination that takes longer for a session, or for a recipient, continues among the slow ones. */
@@ -64,6 +66,8 @@ const RETRY = { firstMs: 1_000, longestMs: 10_000 }
 export class Attempts {
   readonly #options: AttemptsOptions
   readonly #slots: KeyedSemaphore
+  /** Attempts of each share of organizations, without those among the slow destinations. */
+  readonly #shares = new KeyedSemaphore({ mostWaiting: 0, maxWaitMs: 0 })
   readonly #health: DestinationHealth
   readonly #throttles: Throttles
   readonly #pace: Pace
@@ -128,7 +132,7 @@ export class Attempts {
       const attempt =
         kind === 'delivery-slow'
           ? this.#attempt(context, route, this.#learner(bottleneck), { bottleneck })
-          : this.#promptly(context, route, bottleneck)
+          : this.#inShare(context, route, bottleneck)
       await attempt.finally(ended)
     } finally {
       free()
@@ -144,6 +148,20 @@ export class Attempts {
     else if (kind !== 'delivery-slow' && this.#health.isSlow(key)) await this.#moveToSlow(context)
     else return false
     return true
+  }
+
+  /**
+   * An organization occupies fewer workers than there are for first attempts, or for those from the queue: the servers
+   * that it writes to may be silent for minutes. What is more goes to the workers of slow destinations.
+   */
+  async #inShare(context: Context, route: Route, bottleneck: Bottleneck): Promise<void> {
+    const most = Math.max(1, Math.floor(this.#options.concurrency * SHARE_OF_WORKERS))
+    const free = await this.#shares.take(String(context.timer.share), most)
+    if (!free) {
+      await this.#moveToSlow(context)
+      return
+    }
+    await this.#promptly(context, route, bottleneck).finally(free)
   }
 
   async #promptly(context: Context, route: Route, bottleneck: Bottleneck): Promise<void> {
