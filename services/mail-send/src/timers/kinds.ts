@@ -4,6 +4,15 @@ export interface DeliveryTarget {
   readonly destination: string
   /** Domain that the message is from, which may have a route of its own. Older timers have none. */
   readonly sender_domain?: string
+  readonly suspended?: SuspendedTarget
+}
+
+/** A delivery that waits for an attempt at another message to its destination, which was down (times in ISO 8601). */
+export interface SuspendedTarget {
+  /** When it was suspended first. */
+  readonly since: string
+  /** The time that its timer got. A timer with another time is due for another reason. */
+  readonly until: string
 }
 
 /** The payload of the timer of a notice about a failed delivery. */

@@ -22,6 +22,7 @@ import {
 } from './attempt.ts'
 import { HELD_UNTIL, staysHeld } from './holds.ts'
 import { beginAll, findAllOpen, type OpenTarget } from './store.ts'
+import { type Suspensions, sharedSuspensions, suspendedSince, suspendedTimer } from './suspended.ts'
 
 export interface AttemptsOptions extends AttemptOptions {
   readonly timers: Timers<SendTimers>
@@ -43,6 +44,8 @@ type Context = AttemptContext<DeliveryTarget>
 const ATTEMPT_MS = 15 * 60_000
 /** How long a worker waits for a slot at a busy destination before it does other work. */
 const SLOT_WAIT_MS = 2_000
+/** How many of the workers for first attempts, and of those for the queue, one organization may occupy, of both together. */
+const SHARE_OF_WORKERS = 3 / 4
 /** Wait for a scan that another attempt at the same message has begun. */
 const SCAN_RETRY_MS = 300
 /** A destination that takes longer for a session, or for a recipient, continues among the slow ones. */
@@ -63,11 +66,14 @@ const RETRY = { firstMs: 1_000, longestMs: 10_000 }
 export class Attempts {
   readonly #options: AttemptsOptions
   readonly #slots: KeyedSemaphore
+  /** Attempts of each share of organizations, without those among the slow destinations. */
+  readonly #shares = new KeyedSemaphore({ mostWaiting: 0, maxWaitMs: 0 })
   readonly #health: DestinationHealth
   readonly #throttles: Throttles
   readonly #pace: Pace
   readonly #targets: Batcher<DeliveryTarget, OpenTarget | undefined>
   readonly #shared: SharedWork
+  readonly #suspensions: Suspensions
 
   constructor(options: AttemptsOptions) {
     const { db, concurrency, perDestination, perMinute, retry } = options
@@ -79,6 +85,7 @@ export class Attempts {
     this.#pace = new Pace(perMinute)
     this.#targets = new Batcher({ ...TOGETHER, work: (targets) => findAllOpen(db, targets) })
     this.#shared = sharedWork(options)
+    this.#suspensions = sharedSuspensions(options, TOGETHER)
   }
 
   /** Registers the handlers of the timers. To be called before they start. */
@@ -125,20 +132,36 @@ export class Attempts {
       const attempt =
         kind === 'delivery-slow'
           ? this.#attempt(context, route, this.#learner(bottleneck), { bottleneck })
-          : this.#promptly(context, route, bottleneck)
+          : this.#inShare(context, route, bottleneck)
       await attempt.finally(ended)
     } finally {
       free()
     }
   }
 
-  /** Defers what is due where nothing could be reached, and leaves what is slow to the other workers. */
+  /** Suspends what is due where nothing could be reached, and leaves what is slow to the other workers. */
   async #avoids(kind: DeliveryKind, context: Context, route: Route, key: string): Promise<boolean> {
-    const suspension = this.#health.suspension(key)
-    if (suspension) await this.#attempt(context, withOutcome(route, suspension), () => 'delivery-slow')
+    const suspension = this.#health.suspension(key, suspendedSince(context.timer))
+    if (suspension?.kind === 'wait')
+      await context.share(this.#suspensions, suspendedTimer(context.timer, suspension.until))
+    else if (suspension) await this.#attempt(context, withOutcome(route, suspension.outcome), () => 'delivery-slow')
     else if (kind !== 'delivery-slow' && this.#health.isSlow(key)) await this.#moveToSlow(context)
     else return false
     return true
+  }
+
+  /**
+   * An organization occupies fewer workers than there are for first attempts, or for those from the queue: the servers
+   * that it writes to may be silent for minutes. What is more goes to the workers of slow destinations.
+   */
+  async #inShare(context: Context, route: Route, bottleneck: Bottleneck): Promise<void> {
+    const most = Math.max(1, Math.floor(this.#options.concurrency * SHARE_OF_WORKERS))
+    const free = await this.#shares.take(String(context.timer.share), most)
+    if (!free) {
+      await this.#moveToSlow(context)
+      return
+    }
+    await this.#promptly(context, route, bottleneck).finally(free)
   }
 
   async #promptly(context: Context, route: Route, bottleneck: Bottleneck): Promise<void> {
@@ -198,7 +221,7 @@ export class Attempts {
       if (first === undefined) return this.#kindFor(key)
       const isSilent = ({ kind, verdict }: Outcome) => kind === 'deferred' && verdict.mta === undefined
       const promptly = ms < PROMPT_RECIPIENT_MS * outcomes.length
-      if (outcomes.every(isSilent)) this.#health.unreached(key, first)
+      if (outcomes.every(isSilent)) this.#health.unreached(key, first, ms)
       else this.#health.answered(key, promptly)
       this.#throttles.learn(key, outcomes, concurrency)
       return this.#kindFor(key)

@@ -6,37 +6,52 @@ import { deferredBy, readReply } from '../../../src/delivery/outcome/outcome.ts'
 const TIMEOUT = deferredBy('4.4.1', 'No session: timed out')
 
 describe('the health of a destination', () => {
-  it('defers what is due after a failure, with what the failure was', () => {
+  it('suspends what is due after a failure until its pause is over', () => {
     const health = new DestinationHealth(60_000)
     expect(health.suspension('dead.example')).toBeUndefined()
-    health.unreached('dead.example', TIMEOUT)
-    expect(health.suspension('dead.example')).toMatchObject({
-      kind: 'deferred',
-      verdict: { status: '4.4.1', text: expect.stringContaining('No session: timed out') },
-    })
+    health.unreached('dead.example', TIMEOUT, 0)
+    const suspension = health.suspension('dead.example')
+    if (suspension?.kind !== 'wait') throw new Error('not suspended')
+    expect(suspension.until.getTime()).toBeGreaterThan(Date.now() + 60_000)
+    expect(suspension.until.getTime()).toBeLessThan(Date.now() + 70_000)
     expect(health.suspension('alive.example')).toBeUndefined()
+  })
+
+  it('shares a failure with what was suspended before that attempt began, and with nothing else', () => {
+    const health = new DestinationHealth(60_000)
+    const now = Date.now()
+    health.unreached('dead.example', TIMEOUT, 1_000)
+    expect(health.suspension('dead.example', now - 2_000)).toMatchObject({
+      kind: 'failed',
+      outcome: {
+        kind: 'deferred',
+        verdict: { status: '4.4.1', text: expect.stringContaining('No session: timed out') },
+      },
+    })
+    expect(health.suspension('dead.example', now - 500)).toMatchObject({ kind: 'wait' })
+    expect(health.suspension('dead.example')).toMatchObject({ kind: 'wait' })
   })
 
   it('lets one attempt probe after the pause, and no second one beside it', () => {
     const health = new DestinationHealth(0)
-    health.unreached('dead.example', TIMEOUT)
+    health.unreached('dead.example', TIMEOUT, 0)
     expect(health.suspension('dead.example')).toBeUndefined()
     const ended = health.begin('dead.example')
-    expect(health.suspension('dead.example')).toBeDefined()
+    expect(health.suspension('dead.example')).toMatchObject({ kind: 'wait' })
     ended()
     expect(health.suspension('dead.example')).toBeUndefined()
   })
 
   it('is fine again when a server has answered promptly', () => {
     const health = new DestinationHealth(60_000)
-    health.unreached('dead.example', TIMEOUT)
+    health.unreached('dead.example', TIMEOUT, 0)
     health.answered('dead.example', true)
     expect([health.isSlow('dead.example'), health.suspension('dead.example')]).toEqual([false, undefined])
   })
 
   it('tries a destination that answers slowly, any number at a time', () => {
     const health = new DestinationHealth(60_000)
-    health.unreached('slow.example', TIMEOUT)
+    health.unreached('slow.example', TIMEOUT, 0)
     health.answered('slow.example', false)
     health.begin('slow.example')
     expect([health.isSlow('slow.example'), health.suspension('slow.example')]).toEqual([true, undefined])

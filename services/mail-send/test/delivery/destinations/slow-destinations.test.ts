@@ -107,22 +107,24 @@ describe('destinations that hang', () => {
 })
 
 describe('a destination that cannot be reached', () => {
-  it('is not connected to again at once: what is sent in the meantime is deferred', async () => {
+  it('is not connected to again at once: what is sent in the meantime waits, and that is no attempt', async () => {
     const dead = await tarpit((socket) => socket.destroy())
     const first = await send(`ann@${dead.domain}`)
     await waitFor(async () => (await rowOf(first)).state === 'deferred', { what: 'the first deferral' })
     const { connections } = dead
     const second = await send(`bo@${dead.domain}`)
-    await waitFor(async () => (await rowOf(second)).state === 'deferred', { what: 'the second deferral' })
+    await waitFor(async () => (await rowOf(second)).postponed, { what: 'the second message suspended' })
     expect(dead.connections).toBe(connections)
-    expect(await rowOf(second)).toMatchObject({
-      attempts: 1,
-      kind: 'delivery-slow',
-      diagnostic: expect.stringContaining('Not tried again so soon'),
-    })
+    expect(await rowOf(second)).toMatchObject({ state: 'queued', attempts: 0, diagnostic: null, kind: 'delivery-slow' })
     const { share, organization_id } = await rowOf(second)
     expect(share).toBe(shareOf(organization_id))
+    // What waits outlasts the process that has suspended it, and what that had learnt.
     await dead.stop()
+    fixture.zone.set(`mx.${dead.domain}`, { type: 'A', address: '127.0.0.1' })
+    await fixture.restart()
+    await fixture.internal('mail-send.retryQueued', 'gateway', { destination: dead.domain, operator: 'root' })
+    for (const id of [first, second]) await factOf(fixture, id, 'delivery.delivered')
+    expect(await rowOf(second)).toMatchObject({ attempts: 1 })
   })
 
   it('gets its mail when it answers again, and is then no longer among the slow', async () => {
