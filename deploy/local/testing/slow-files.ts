@@ -37,6 +37,10 @@ export const SLOW_FILES: ReadonlyMap<string, string> = new Map([
     'libs/messaging/test/consumer/rebalance.test.ts',
     'moves partitions between consumers, and waits out the session of one that was killed',
   ],
+  [
+    'libs/messaging/test/overtaking/overtaking.test.ts',
+    'writes thousands of events for each case, and waits out the session of a consumer that was killed',
+  ],
   ['test-e2e/mail/send.e2e.test.ts', 'sends mail to servers that defer it, and waits for the attempts that follow'],
   ['test-e2e/hostile-http/fuzz.alone.test.ts', 'makes 2,500 requests beside another file'],
   ['services/mail-ingest/test/smtp/smtp.test.ts', 'waits, once for each case, until answers about recipients are old'],

@@ -46,7 +46,7 @@ async function send(session: Session, wish: Wish, at: number): Promise<void> {
   const sent = await buffer(content)
   expect(sent.length).toBe(raw.length + difference)
   const envelope = { from: 'b@bounces.example.test', to: recipientOf(at), size: sent.length }
-  const outcome = await session.send(envelope, Readable.from([sent]), AbortSignal.timeout(60_000))
+  const { outcome } = await session.send(envelope, Readable.from([sent]), AbortSignal.timeout(60_000))
   expect(outcome).toMatchObject({ kind: 'delivered' })
 }
 
