@@ -179,8 +179,8 @@ export class StreamUpgrade implements Component {
       return await limits.authenticate(peer, async (sparingly) => keys.authenticate(keyOf(request, query), sparingly))
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 429) throw error
-      // Beyond the limit of failures: the key is wrong as any that gets 403, for which the handshake is refused (events
-      // 6.1). It does not become right later, and nothing is opened for a client that guesses.
+      // Only a wrong key is answered so, after too many of them. Like other wrong keys it is refused (events 6.1): a new
+      // attempt does not make it right.
       return { status: 429, message: error.message, headers: error.headers() }
     }
   }

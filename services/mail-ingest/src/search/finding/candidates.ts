@@ -74,7 +74,7 @@ export async function findCandidates(db: Queryable, searched: SearchedScope, wan
   if (edge === undefined) return { candidates: bestOf(newest.best, wanted), rankedFrom: undefined }
   const known = wanted.after?.rankedFrom
   const findBodies = (rankedFrom: Place | undefined) => findInBodies(db, searched, wanted, { edge, newest, rankedFrom })
-  // What no new message has in its headers few older ones have: the bodies are not made to wait for them.
+  // Words in the headers of no new message are rare in older headers, so the search of bodies does not wait for these.
   const isRareInHeaders = newest.inHeaders === 0 && newest.best.length < wanted.most
   const [{ best: headers, from: rankedFrom }, early] = await Promise.all([
     findInHeaders(db, searched, wanted, { edge, newest }),

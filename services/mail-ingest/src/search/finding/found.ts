@@ -38,7 +38,7 @@ select messages.id, sender, "to", cc, bcc, messages.subject, attachments, langua
 const SHORT_BYTES = 32_768
 /** Others that are in memory at once: each may have `bodyText` and `documentText` characters, and a megabyte of attachments. */
 const AT_ONCE = 10
-/** Characters that are compared until others have their turn. A turn for each text would take longer than a short one. */
+/** Other requests have a turn after so many characters. A turn after each short text would cost more than comparing it. */
 const COMPARED_AT_ONCE = 20_000
 
 /** The highlights of those candidates that match every word, by the id of their message. */

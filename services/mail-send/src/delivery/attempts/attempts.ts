@@ -44,7 +44,7 @@ type Context = AttemptContext<DeliveryTarget>
 const ATTEMPT_MS = 15 * 60_000
 /** How long a worker waits for a slot at a busy destination before it does other work. */
 const SLOT_WAIT_MS = 2_000
-/** How many of the workers for first attempts, and of those for the queue, one organization may occupy, of both together. */
+/** One organization may occupy so many workers, as a share of `concurrency`, first attempts and the queue taken together. */
 const SHARE_OF_WORKERS = 3 / 4
 /** Wait for a scan that another attempt at the same message has begun. */
 const SCAN_RETRY_MS = 300

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => fixture.stop())
 
-/** A caller whose inbox has a message that it sent to recipients in `bcc` only: nobody to reply to follows from it. */
+/** A caller, and a message that its inbox sent by `bcc` only, so that a reply to it has no recipients. */
 function author(): { caller: SendingCaller; messageId: string } {
   const caller = inboxCaller()
   const { address } = caller.inbox
