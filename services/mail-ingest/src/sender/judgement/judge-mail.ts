@@ -6,6 +6,7 @@ import { arc as verifyArc } from 'mailauth/lib/arc/index.js'
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { evaluateDmarc } from 'mailauth/lib/dmarc/index.js'
 import { spf as verifySpf } from 'mailauth/lib/spf/index.js'
+import { eitherVersion } from '../dns/either-version.ts'
 import type { Lookups, Step } from '../dns/lookups.ts'
 import { domainOf } from './domains.ts'
 import { covers, type Dmarc, judgementOf } from './judgement.ts'
@@ -40,7 +41,8 @@ export async function judgeMail(mail: MailToJudge, message: Readable, lookups: L
       ...clientOf(mail),
       sender: mail.mailFrom,
       mta: mail.hostname,
-      resolver: spfStep.resolve,
+      strict: true,
+      resolver: eitherVersion(spfStep.resolve),
     })
     // The time for keys begins when the body has been read, which is when the verifier queries the first key.
     let keys: Step | undefined
