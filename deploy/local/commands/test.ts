@@ -6,6 +6,7 @@ import { changedFiles, selectTests } from '../testing/changed-files.ts'
 import { ensureChartPrograms } from '../testing/chart-programs.ts'
 import { ensureObjectStore } from '../testing/compiled-programs.ts'
 import { SLOW_FILES } from '../testing/slow-files.ts'
+import { SLOW_SUITES } from '../testing/slow-suites.ts'
 import { overBudget, readSummary, type SlowFile, type Summary, slowestFiles } from '../testing/summary.ts'
 import { runOnEngines } from './on-engines.ts'
 
@@ -20,15 +21,17 @@ const CALCULATING = ['libs/contracts', 'libs/mime', 'libs/recurrence', 'tools']
 /** How often a file over its budget runs again before it fails the run: the machine may stand still in any of them. */
 const REPEATS = 3
 
+const ALONE = /\.alone\.test\.ts$/
+
 /**
  * Tests that load the whole machine run when all others are done, two files at a time. The others spend much of their
- * time waiting, so that two cores are enough for three at once. The longest of the last ones waits for engines to come
- * back most of its time, so tests that only calculate run beside it.
+ * time waiting, so that two cores are enough for three at once. Those that load the machine wait as well, for engines to
+ * come back, so tests that only calculate run beside them.
  */
 const rounds = [
   [
     '--maxWorkers=3',
-    String.raw`--testPathIgnorePatterns=\.alone\.test\.ts$`,
+    `--testPathIgnorePatterns=${ALONE.source}`,
     ...CALCULATING.map((folder) => `--testPathIgnorePatterns=<rootDir>/${folder}/`),
   ],
   [
@@ -38,10 +41,28 @@ const rounds = [
   ],
 ]
 
+const mayTakeLonger = new Map([...SLOW_FILES, ...SLOW_SUITES])
+
+const slowSuites = [...SLOW_SUITES.keys()]
+
+/** The same without slow suites. */
+const quickRounds = rounds.map((round) => [
+  ...round,
+  ...slowSuites.map((file) => `--testPathIgnorePatterns=<rootDir>/${file}`),
+])
+
+/** Slow suites only. */
+const slowRounds = [
+  ['--maxWorkers=3', '--runTestsByPath', ...slowSuites.filter((file) => !ALONE.test(file))],
+  ['--maxWorkers=1', '--runTestsByPath', ...slowSuites.filter((file) => ALONE.test(file))],
+]
+
 /** The parsed arguments of the command. */
 interface Wishes {
-  /** Whether suites that are usually shortened run at full length. */
+  /** Whether all suites run, and those that are usually shortened at full length. */
   readonly long: boolean
+  /** Whether slow suites run, and no others. */
+  readonly slow: boolean
   /** `--changed`, or `--changed=<commit>`. */
   readonly changed: { readonly base: string | undefined } | undefined
   /** All other arguments, for jest. */
@@ -49,13 +70,14 @@ interface Wishes {
 }
 
 /**
- * `npm test`: every suite on the real engines. A path runs the suites below it, `--changed` those that a change can
- * break, `--long` (`npm run test:long`) the full length of all; other arguments are jest's. The run closes with the
- * slowest files; the last line is `N passed, N failed`. The exit code is not 0 when a test failed, none ran, or a file
- * took longer than its budget beside others and each time by itself.
+ * `npm test`: every suite on the real engines but the slow ones, which `--slow` (`npm run test:slow`) runs. A path runs the
+ * suites below it, `--changed` those that a change can break, `--long` (`npm run test:long`) the full length of all; other
+ * arguments are jest's. The run closes with the slowest files; the last line is `N passed, N failed`. The exit code is not
+ * 0 when a test failed, none ran, or a file took longer than its budget beside others and each time by itself.
  */
 export async function test(args: readonly string[]): Promise<number> {
-  const { long, changed, jest } = readArguments(args)
+  const wishes = readArguments(args)
+  const { long, changed, jest } = wishes
   const selection = changed ? await selectChanged(changed.base) : []
   if (selection === undefined) {
     process.stdout.write('Nothing has changed that a test depends on.\n0 passed, 0 failed\n')
@@ -68,16 +90,16 @@ export async function test(args: readonly string[]): Promise<number> {
   let late: readonly SlowFile[] = []
   const programs = async function* () {
     // In this order, because the options of a round take every following word as a pattern.
-    for (const round of rounds) yield [...options, ...jest, ...selection, ...round]
+    for (const round of roundsFor(wishes)) yield [...options, ...jest, ...selection, ...round]
     rounded = await readSummary(report)
-    late = long ? [] : overBudget(rounded, SLOW_FILES)
+    late = long ? [] : overBudget(rounded, mayTakeLonger)
     for (let repeated = 0; repeated < REPEATS && late.length > 0; repeated++) {
       process.stdout.write('\nFiles over their budget run again, one at a time:\n')
       await rm(report, { force: true })
       // A worker ends when its files have run, whatever they have left open.
       yield [...options, '--maxWorkers=1', '--runTestsByPath', ...late.map(({ path }) => path)]
       const again = await readSummary(report)
-      late = overBudget(again, SLOW_FILES)
+      late = overBudget(again, mayTakeLonger)
       rounded.failed += again.failed
     }
   }
@@ -122,13 +144,20 @@ export async function testChart(args: readonly string[]): Promise<number> {
   }
 }
 
+/** What a path names runs, slow or not. */
+function roundsFor({ long, slow, jest }: Wishes): readonly string[][] {
+  if (long || jest.some((arg) => !arg.startsWith('-'))) return rounds
+  return slow ? slowRounds : quickRounds
+}
+
 function readArguments(args: readonly string[]): Wishes {
   const base = /^--changed(?:=(.+))?$/
   const changed = args.map((arg) => base.exec(arg)).find((found) => found !== null)
   return {
     long: args.includes('--long'),
+    slow: args.includes('--slow'),
     changed: changed ? { base: changed[1] } : undefined,
-    jest: args.filter((arg) => arg !== '--long' && !base.test(arg)),
+    jest: args.filter((arg) => !['--long', '--slow'].includes(arg) && !base.test(arg)),
   }
 }
 
