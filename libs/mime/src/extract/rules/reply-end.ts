@@ -1,7 +1,8 @@
+import { type Attribution, attributionAt } from '../attribution/attributions.ts'
 import { isMarked, isRule, isShown, type Line, nextShown, type Place, type ReplyEnd, unquoted } from '../lines/line.ts'
-import { type Attribution, attributionAt } from './attributions.ts'
 import { isFooter, isWrappedRest } from './below-quote.ts'
-import { historyAt, isBetweenMarks, isForwardMark, isHeader } from './history.ts'
+import { historyAt, isBetweenMarks, isForwardMark, isHeader, isUnsentHeader } from './history.ts'
+import { afterBlock, isInParagraph, isPasted } from './pasted.ts'
 
 /** This many quoted lines at the end are history even without an attribution. */
 const UNATTRIBUTED_QUOTE = 3
@@ -24,25 +25,34 @@ interface Quote extends Place {
   readonly attributed: boolean
 }
 
+/** Whether blank lines separate the paragraphs, as in plain text, or also the mere lines of html. */
+export type Layout = 'paragraphs' | 'lines'
+
 /**
  * Where the writer's own words end and earlier messages begin (mail 14): the first attribution, mark or quote that is
  * followed by nothing of the writer's. Linear in the text.
  */
-export function replyEnd(lines: readonly Line[]): ReplyEnd {
-  const marks = findMarks(lines)
+export function replyEnd(lines: readonly Line[], layout: Layout): ReplyEnd {
+  const marks = findMarks(lines, layout)
   if (marks.forwards) return { kind: 'whole' }
   const end = marks.history?.line ?? lines.length
   const last = lastOwnLine(lines, end, marks)
   const below = marks.quotes.filter((quote) => last < quote.line)
-  const place =
-    below.find((quote, index) => quote.attributed || (index === 0 && isLong(lines, quote, end))) ?? marks.history
+  const attributed = below.find((quote) => quote.attributed)
+  const [first] = below
+  const isLongFirst = first !== undefined && isLong(lines, first, attributed?.line ?? end)
+  const place = (isLongFirst ? first : attributed) ?? marks.history
   if (place !== undefined) return showsBefore(lines, place) ? { kind: 'cut', place } : { kind: 'whole' }
   return marks.quotes.some((quote) => quote.line < last) ? { kind: 'whole' } : { kind: 'none' }
 }
 
-function findMarks(lines: readonly Line[]): Marks {
+function findMarks(lines: readonly Line[], layout: Layout): Marks {
   const quotes: Quote[] = []
   const attributions = new Set<number>()
+  /** The writer lists attributions, as those of letters in a file. */
+  let lists = false
+  /** The writer notes who wrote what and when. */
+  let notes = false
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at]
     if (line === undefined || line.blank) continue
@@ -56,7 +66,20 @@ function findMarks(lines: readonly Line[]): Marks {
     }
     if (isForwardMark(line)) return { quotes, attributions, forwards: true }
     const column = historyAt(lines, at)
-    if (column !== undefined) return { quotes, attributions, history: { line: at, column }, forwards: false }
+    const isWithin = (): boolean => layout === 'paragraphs' && isInParagraph(lines, at)
+    if (column === 0 && (isPasted(lines, at) || (isUnsentHeader(lines, at) && isWithin()))) {
+      at = afterBlock(lines, at) - 1
+      continue
+    }
+    if (column !== undefined) {
+      const body = nextShown(lines, afterBlock(lines, at))
+      // Some clients quote below a header too, and then the writer may answer in between.
+      if (lines[body]?.quoted !== true) return { quotes, attributions, history: { line: at, column }, forwards: false }
+      quotes.push({ line: at, column, attributed: true })
+      for (let own = at; own < body; own++) attributions.add(own)
+      at = body - 1
+      continue
+    }
     const found = line.role === 'attribution' ? declared(lines, at) : attributionAt(lines, at)
     if (found === undefined) continue
     const place = { line: at, column: found.column }
@@ -65,9 +88,31 @@ function findMarks(lines: readonly Line[]): Marks {
       quotes.push({ ...place, attributed: true })
       for (let own = at; own < at + found.length; own++) attributions.add(own)
       at += found.length - 1
-    } else if (found.strength === 'certain') return { quotes, attributions, history: place, forwards: false }
+      continue
+    }
+    if (found.strength === 'likely') continue
+    if (found.strength === 'named') {
+      notes ||= isNote(lines, at + found.length)
+      if (notes) continue
+    }
+    lists ||= isWithin() || isPasted(lines, at)
+    if (!lists || line.role !== undefined || found.column > 0)
+      return { quotes, attributions, history: place, forwards: false }
+    at += found.length - 1
   }
   return { quotes, attributions, forwards: false }
+}
+
+/**
+ * Whether the attribution without an address that ends above this line is the writer's: clients leave a blank line below
+ * theirs, and where there are several, somebody keeps a log.
+ */
+function isNote(lines: readonly Line[], below: number): boolean {
+  if (lines[below]?.blank === false) return true
+  for (let at = below; at < lines.length; at++) {
+    if (lines[at]?.quoted === false && attributionAt(lines, at)?.strength === 'named') return true
+  }
+  return false
 }
 
 /** The attribution that a client's markup declares. */
