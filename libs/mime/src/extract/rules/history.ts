@@ -44,7 +44,7 @@ const REPLY_ABOVE_MARKED = new RegExp(
 )
 
 const LABEL_OF = new Map(
-  KINDS.map((kind) => [kind, new RegExp(`^[ *_|>"]{0,8}${LABELS[kind]} {0,12}[*_]{0,2} ?[:|]`, 'u')]),
+  KINDS.map((kind) => [kind, new RegExp(`^[ *_|>]{0,8}${LABELS[kind]} {0,12}[*_]{0,2} ?[:|]`, 'u')]),
 )
 /** Clients capitalise labels; programs and their settings do not. */
 const UNCAPITALISED = /^[^\p{L}]*\p{Ll}/u

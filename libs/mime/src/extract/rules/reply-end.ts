@@ -6,6 +6,8 @@ import { afterBlock, isInParagraph, isPasted } from './pasted.ts'
 
 /** This many quoted lines at the end are history even without an attribution. */
 const UNATTRIBUTED_QUOTE = 3
+/** People put what somebody wrote in quotation marks; clients do not. */
+const IN_MARKS = /^\s*["“”„«»‹›‘‚「『《]/u
 /** How much of a quote is read to see whether it begins with its own attribution. */
 const HEAD = 16
 
@@ -91,6 +93,8 @@ function findMarks(lines: readonly Line[], layout: Layout): Marks {
       continue
     }
     if (found.strength === 'likely') continue
+    const isInline = found.column > 0 && layout === 'paragraphs' && isContinued(lines, at + found.length)
+    if (line.role === undefined && (isInline || IN_MARKS.test(lines[next]?.text ?? ''))) continue
     if (found.strength === 'named') {
       notes ||= isNote(lines, at + found.length)
       if (notes) continue
@@ -113,6 +117,11 @@ function isNote(lines: readonly Line[], below: number): boolean {
     if (lines[at]?.quoted === false && attributionAt(lines, at)?.strength === 'named') return true
   }
   return false
+}
+
+/** Whether text follows at once on the line that ends above this one with a colon. */
+function isContinued(lines: readonly Line[], below: number): boolean {
+  return lines[below]?.blank === false && /: *$/.test(lines[below - 1]?.folded ?? '')
 }
 
 /** The attribution that a client's markup declares. */
@@ -148,7 +157,13 @@ function isLong(lines: readonly Line[], quote: Quote, end: number): boolean {
   const quoted = lines.slice(quote.line, end).filter(isMarked)
   // So Python prompts.
   if (quoted.every((line) => line.folded.startsWith('>>> '))) return false
+  // A list without an end of a sentence may be the writer's.
+  if (!quoted.some((line) => /[.!?,;:] *$/.test(line.folded) || isBlankQuote(line))) return false
   return quoted.length >= UNATTRIBUTED_QUOTE && lines[quote.line]?.role !== 'citation'
+}
+
+function isBlankQuote(line: Line): boolean {
+  return unquoted(line).blank
 }
 
 /** Index of the last line before `end` that the writer wrote, or -1. */
