@@ -51,6 +51,10 @@ export function replyEnd(lines: readonly Line[], layout: Layout): ReplyEnd {
 function findMarks(lines: readonly Line[], layout: Layout): Marks {
   const quotes: Quote[] = []
   const attributions = new Set<number>()
+  const addQuote = (place: Place, below: number): void => {
+    quotes.push({ ...place, attributed: true })
+    for (let own = place.line; own < below; own++) attributions.add(own)
+  }
   /** The writer lists attributions, as those of letters in a file. */
   let lists = false
   /** The writer notes who wrote what and when. */
@@ -77,8 +81,7 @@ function findMarks(lines: readonly Line[], layout: Layout): Marks {
       const body = nextShown(lines, afterBlock(lines, at))
       // Some clients quote below a header too, and then the writer may answer in between.
       if (lines[body]?.quoted !== true) return { quotes, attributions, history: { line: at, column }, forwards: false }
-      quotes.push({ line: at, column, attributed: true })
-      for (let own = at; own < body; own++) attributions.add(own)
+      addQuote({ line: at, column }, body)
       at = body - 1
       continue
     }
@@ -87,8 +90,7 @@ function findMarks(lines: readonly Line[], layout: Layout): Marks {
     const place = { line: at, column: found.column }
     const next = nextShown(lines, at + found.length)
     if (lines[next]?.quoted === true) {
-      quotes.push({ ...place, attributed: true })
-      for (let own = at; own < at + found.length; own++) attributions.add(own)
+      addQuote(place, at + found.length)
       at += found.length - 1
       continue
     }
