@@ -1,8 +1,8 @@
 import { type RenderedLine, renderLines } from '../html/render.ts'
 import { walkHtml } from '../html/walk.ts'
+import { attributionAt } from './attribution/attributions.ts'
 import { isShown, type Line, lineOf, nextShown, type Role, unquoted } from './lines/line.ts'
 import { type MarkupOf, readMarkup } from './markup.ts'
-import { attributionAt } from './rules/attributions.ts'
 import { historyAt, isForwardMark } from './rules/history.ts'
 import { replyEnd } from './rules/reply-end.ts'
 import { lastShown, placeOfEnd } from './rules/signature.ts'
@@ -18,7 +18,7 @@ const MAX_HEAD = 8
 export function extractReplyHtml(html: string): string {
   const rendered = renderLines(html)
   const lines = linesOf(html, rendered)
-  const end = replyEnd(lines)
+  const end = replyEnd(lines, 'lines')
   if (end.kind === 'whole') return html.trim()
   const place = placeOfEnd(lines, end)
   if (place.column > 0) return cut(html, offsetIn(html, rendered, place.line, place.column))

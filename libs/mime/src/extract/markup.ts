@@ -36,7 +36,7 @@ const MEANINGS: Readonly<Record<Meaning, { classes?: string; ids?: string; names
     ids: 'reply-intro',
   },
   history: {
-    ids: 'divRplyFwdMsg appendonsend mail-editor-reference-message-container stopSpelling zwchr',
+    ids: 'divRplyFwdMsg appendonsend mail-editor-reference-message-container',
   },
   cited: {},
   citation: {},
@@ -47,6 +47,9 @@ const MEANINGS: Readonly<Record<Meaning, { classes?: string; ids?: string; names
     names: 'messageSignatureSection',
   },
 }
+
+/** The rules by which Hotmail and Zimbra set off what they quote. */
+const RULES = new Set(['stopSpelling', 'zwchr'])
 
 const byName = (kind: 'classes' | 'ids' | 'names'): ReadonlyMap<string, Meaning> =>
   new Map(
@@ -106,6 +109,7 @@ function meaningOf(element: HtmlElement): Meaning | undefined {
   const { name, attributes } = element
   const ofName = name === 'div' ? NAMES.get(attributes.get('name') ?? '') : undefined
   const meaning = IDS.get(attributes.get('id') ?? '') ?? ofName ?? meaningOfClasses(attributes.get('class') ?? '')
+  if (name === 'hr' && RULES.has(attributes.get('id') ?? '')) return 'history'
   if (name !== 'blockquote') return meaning
   if (attributes.get('type')?.toLowerCase() === 'cite' || meaning === 'container') {
     return attributes.get('class')?.includes('gmail_quote') ? 'citation' : 'cited'

@@ -10,7 +10,7 @@ import { placeOfEnd } from './rules/signature.ts'
 export function extractReply(text: string): string {
   const source = text.replace(/\r\n?/g, '\n').split('\n')
   const lines = source.map((line) => lineOf(line))
-  const end = replyEnd(lines)
+  const end = replyEnd(lines, 'paragraphs')
   const whole = source.join('\n').trim()
   if (end.kind === 'whole') return whole
   const place = placeOfEnd(lines, end)

@@ -25,6 +25,8 @@ const SERVER_ADDRESS =
 const SERVER_NAME = /\b(?:mail(?:er)?[- ]?daemon|(?:mail )?delivery (?:sub)?system|internet mail delivery)\b/i
 /** Those that people use too. */
 const ROLE_ADDRESS = /^post[-_]?master@/i
+/** People answer under the subject of the mail. */
+const ANSWER = /^\s*(?:re|aw|antw|sv|vs|odp|r|res|rif|ynt|回复|答复|回覆|答覆|返信)\s*[:：]/i
 const ROLE_NAME = /^["'<\s]{0,5}(?:the )?(?:system administrator|postmaster)\b/i
 
 /**
@@ -62,13 +64,15 @@ function isServer(mailFrom: string, { author = '', from }: ReturnedMail): boolea
  */
 function saysSo(mailFrom: string, mail: ReturnedMail, text: TextReport): boolean {
   const returned = text.returned || encloses(mail, RETURNED)
-  const isAbout = isServer(mailFrom, mail) || text.recipients.some(({ recipient }) => recipient !== undefined)
+  const isByServer = isServer(mailFrom, mail)
+  const isAbout = isByServer || text.recipients.some(({ recipient }) => recipient !== undefined)
   // The subject of the mail that failed may speak of an absence, too.
-  const isAway = announcesAbsence(text.words) && !(text.answered && isServer(mailFrom, mail))
+  const isAway = announcesAbsence(text.words) && !(text.answered && isByServer)
   if (!returned && (!isAbout || isAway)) return false
   const caused = text.recipients.some(namesCause)
+  if (!isByServer && !returned && !caused && ANSWER.test(mail.subject ?? '')) return false
   if (text.announced) return mail.automation.autoSubmitted !== 'auto-replied' || caused || text.answered || returned
-  return caused && (returned || (text.answered && isServer(mailFrom, mail)))
+  return caused && (returned || (text.answered && isByServer))
 }
 
 /**

@@ -1,22 +1,11 @@
 import { isRule, isShown, type Line, unquoted } from '../lines/line.ts'
-import { ADDRESS } from '../vocabulary/dates.ts'
 import { isDeviceSignature } from '../vocabulary/devices.ts'
-import { anyOf, anyWordOf, wordsOf } from '../vocabulary/match.ts'
 import { isBareClosing, isClosing, isContact, isLink, isName } from './endings.ts'
 import { isSignatureMark } from './signature.ts'
+import { isStandardText } from './standard-text.ts'
 
-const FOOTER = new RegExp(anyOf(wordsOf('footer')), 'gu')
-const MESSAGE = new RegExp(anyWordOf(wordsOf('message')), 'u')
-const LIST = new RegExp(anyOf(wordsOf('list')), 'u')
-const COMPANY = new RegExp(anyWordOf(wordsOf('company')), 'gu')
-const LINK = new RegExp(`https?://|www\\.|${ADDRESS}`, 'u')
 /** A name in a script without capitals. */
 const UNCASED = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]{2,6}$/u
-const MAX_PARAGRAPH = 4_000
-/** A shorter paragraph with one phrase of a disclaimer that does not speak of the message may be an answer. */
-const MIN_STANDARD = 90
-/** Characters that say as much as two others. */
-const WIDE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu
 const MAX_SIGNATURE_LINES = 10
 const MAX_SIGNATURES = 4
 /** Words above a quote that are no more than a greeting: then the answer is below. */
@@ -50,7 +39,7 @@ export function isFooter(lines: readonly Line[], { first, below, end }: QuoteRan
   let names = 0
   while (at < end) {
     const line = lines[at]
-    if (line === undefined || isSignatureMark(lines, at, end)) return true
+    if (line === undefined || isSignatureMark(lines, at, last + 1)) return true
     if (!isShown(line)) {
       if (isRule(line) && at < last) return true
       at++
@@ -87,19 +76,6 @@ function isGreetingOnly(above: readonly Line[]): boolean {
   const [greeting, ...others] = above.filter(isShown)
   const text = greeting?.folded.trim() ?? ''
   return others.length === 0 && /[,!:]$/.test(text) && text.split(/ +/).length <= MAX_GREETING
-}
-
-function isStandardText(paragraph: readonly Line[]): boolean {
-  const text = paragraph
-    .slice(0, 60)
-    .map((line) => line.folded.trim())
-    .join(' ')
-    .slice(0, MAX_PARAGRAPH)
-  const phrases = new Set([...text.matchAll(FOOTER)].map(([phrase]) => phrase)).size
-  const isLong = text.replace(WIDE, '$&$&').length >= MIN_STANDARD
-  if (phrases > 0 && (phrases > 1 || isLong || MESSAGE.test(text) || LINK.test(text))) return true
-  if (LIST.test(text) && LINK.test(text)) return true
-  return new Set([...text.matchAll(COMPANY)].map(([term]) => term)).size >= 2
 }
 
 /** A closing with a name, a name with its addresses: what people write below a letter. */

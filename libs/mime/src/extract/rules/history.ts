@@ -1,7 +1,7 @@
+import { attributionAt } from '../attribution/attributions.ts'
 import { isRule, type Line, nextShown } from '../lines/line.ts'
 import { ADDRESS, DATE, TIME } from '../vocabulary/dates.ts'
 import { anyOf, anyWordOf, wordsOf } from '../vocabulary/match.ts'
-import { attributionAt } from './attributions.ts'
 
 type Kind = 'from' | 'sent' | 'date' | 'to' | 'subject'
 
@@ -44,10 +44,12 @@ const REPLY_ABOVE_MARKED = new RegExp(
 )
 
 const LABEL_OF = new Map(
-  KINDS.map((kind) => [kind, new RegExp(`^[ *_|>"]{0,8}${LABELS[kind]} {0,12}[*_]{0,2} ?[:|]`, 'u')]),
+  KINDS.map((kind) => [kind, new RegExp(`^[ *_|>]{0,8}${LABELS[kind]} {0,12}[*_]{0,2} ?[:|]`, 'u')]),
 )
 /** Clients capitalise labels; programs and their settings do not. */
 const UNCAPITALISED = /^[^\p{L}]*\p{Ll}/u
+/** Zendesk's mark, in any language: a sentence, not the words of a log. */
+const BETWEEN_HASHES = /^ *#{2,}- *(?:[^\d ]+(?: [^\d ]+){3,20}|[^\d]{0,40}[\p{Lo}]{8}[^\d]{0,60}) *-#{2,} *$/u
 /** Orange does not either, but sets the colon apart, as people do in French. */
 const COLON_APART = /^[^:|]{0,20}\s:/u
 /** Orange writes a date without a colon. */
@@ -72,7 +74,7 @@ export function historyAt(lines: readonly Line[], at: number): number | undefine
   const line = lines[at]
   if (line === undefined) return undefined
   const start = line.folded.slice(0, 4 * MAX_LABEL)
-  if (isOriginalMark(lines, at, start) || isReplyMark(start)) return 0
+  if (isOriginalMark(lines, at, start) || isReplyMark(start)) return goesOnBelow(lines, at) ? undefined : 0
   if (isRule(line)) return isRuleOverHeader(lines, at) ? 0 : undefined
   if (isHeader(lines, at, false)) return 0
   return inlineMark(line)
@@ -88,7 +90,12 @@ export function isHeader(lines: readonly Line[], at: number, trusted: boolean): 
   if (kindOf(lines[at]) === undefined) return false
   const fields = readHeader(lines, at)
   if (!trusted && UNCAPITALISED.test(lines[at]?.text.slice(0, MAX_LABEL) ?? '')) return isOfOrange(fields)
-  return isMessageHeader(fields, trusted) || isOneLineHeader(lines[at]?.folded ?? '')
+  return isMessageHeader(fields, trusted)
+}
+
+/** A header that begins on this line and, like those of messages and unlike those of clients, has no field for `Sent`. */
+export function isUnsentHeader(lines: readonly Line[], at: number): boolean {
+  return kindOf(lines[at]) !== undefined && !readHeader(lines, at).has('sent')
 }
 
 function isOriginalMark(lines: readonly Line[], at: number, start: string): boolean {
@@ -100,8 +107,9 @@ function isOriginalMark(lines: readonly Line[], at: number, start: string): bool
 }
 
 function isReplyMark(start: string): boolean {
-  if (/^ *[-#=*_>~([{]/.test(start)) return /^ *#{2,}-.{3,120}-#{2,} *$/.test(start) || REPLY_ABOVE_MARKED.test(start)
-  return start.length <= MAX_REPLY_ABOVE && REPLY_ABOVE_FIRST.test(start)
+  if (/^ *[-#=*_>~([{]/.test(start)) return BETWEEN_HASHES.test(start) || REPLY_ABOVE_MARKED.test(start)
+  const mark = start.length <= MAX_REPLY_ABOVE ? REPLY_ABOVE_FIRST.exec(start) : null
+  return mark !== null && !/^ (?!to )\p{L}/u.test(start.slice(mark[0].length))
 }
 
 function isRuleOverHeader(lines: readonly Line[], at: number): boolean {
@@ -125,6 +133,14 @@ function kindOf(line: Line | undefined): Kind | undefined {
   if (!/[:|]/.test(start) || (UNCAPITALISED.test(line.text.slice(0, MAX_LABEL)) && !COLON_APART.test(start)))
     return undefined
   return KINDS.find((kind) => LABEL_OF.get(kind)?.test(start))
+}
+
+/** Whether the writer's sentence goes on below a mark: it speaks of the mark itself. */
+function goesOnBelow(lines: readonly Line[], at: number): boolean {
+  const next = lines[nextShown(lines, at + 1)]
+  return (
+    next !== undefined && !next.quoted && /^\s*\p{Ll}/u.test(next.text) && !INLINE_FIELD.test(next.folded.trimStart())
+  )
 }
 
 /** The fields of a header from this line on, with what they say. Fields may be wrapped, and set apart as paragraphs. */
@@ -161,21 +177,21 @@ function isMessageHeader(fields: ReadonlyMap<Kind, string>, trusted: boolean): b
   const [from, to] = [fields.get('from'), fields.get('to')]
   const date = fields.get('sent') ?? fields.get('date')
   const isDated = date !== undefined && DATED.test(date)
-  const isTimed = isDated && TIMED.test(date)
+  const isTimed = isDated && TIMED.test(date.replace(DATED, ' '))
   const isAddressed = (field: string | undefined): boolean => field !== undefined && ADDRESSED.test(field)
   const hasAddress = isAddressed(from) || isAddressed(to)
   const order = [...fields.keys()].join(' ')
   const signs = [isTimed, hasAddress, order.startsWith('from')].filter((sign) => sign).length
-  const isSent = fields.has('sent') || (isDated && signs >= 2)
-  if (from !== undefined && fields.has('subject') && isSent) return true
-  // Clients put the address behind the name, in angle brackets; forms and filters do not.
-  if (from?.includes('<') && isAddressed(from) && to !== undefined && fields.has('subject')) return true
-  if (isAddressed(from) && (isTimed || (isDated && fields.has('sent')))) return true
-  if (from !== undefined && to !== undefined && fields.has('sent')) {
-    return trusted || (isDated && hasAddress) || (isTimed && order === 'from sent to')
+  // What was sent, and to whom, is written in words; when, in digits or as a day.
+  const saysWhen = /\d|^[^:]{1,30}:[ *]*\p{L}+ *$/u.test(fields.get('sent') ?? '')
+  const isSent = saysWhen || (isDated && signs >= 2)
+  if (from !== undefined && fields.has('subject') && isSent && (to !== undefined || hasAddress || saysWhen)) return true
+  if (isAddressed(from) && (isTimed || (isDated && saysWhen))) return true
+  if (from !== undefined && to !== undefined && saysWhen) {
+    return (isDated && hasAddress) || (isTimed && order === 'from sent to')
   }
   if (isTimed && isAddressed(to)) return true
-  return trusted && (isAddressed(from) || (from !== undefined && isSent))
+  return trusted && isAddressed(from) && (date !== undefined || fields.has('subject'))
 }
 
 /** Whether there is all that Orange writes, which settings, and what people type, seldom have. */

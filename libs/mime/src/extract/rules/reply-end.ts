@@ -1,10 +1,13 @@
+import { type Attribution, attributionAt } from '../attribution/attributions.ts'
 import { isMarked, isRule, isShown, type Line, nextShown, type Place, type ReplyEnd, unquoted } from '../lines/line.ts'
-import { type Attribution, attributionAt } from './attributions.ts'
 import { isFooter, isWrappedRest } from './below-quote.ts'
-import { historyAt, isBetweenMarks, isForwardMark, isHeader } from './history.ts'
+import { historyAt, isBetweenMarks, isForwardMark, isHeader, isUnsentHeader } from './history.ts'
+import { afterBlock, isInParagraph, isPasted } from './pasted.ts'
 
 /** This many quoted lines at the end are history even without an attribution. */
 const UNATTRIBUTED_QUOTE = 3
+/** People put what somebody wrote in quotation marks; clients do not. */
+const IN_MARKS = /^\s*["“”„«»‹›‘‚「『《]/u
 /** How much of a quote is read to see whether it begins with its own attribution. */
 const HEAD = 16
 
@@ -24,25 +27,38 @@ interface Quote extends Place {
   readonly attributed: boolean
 }
 
+/** Whether blank lines separate the paragraphs, as in plain text, or also the mere lines of html. */
+export type Layout = 'paragraphs' | 'lines'
+
 /**
  * Where the writer's own words end and earlier messages begin (mail 14): the first attribution, mark or quote that is
  * followed by nothing of the writer's. Linear in the text.
  */
-export function replyEnd(lines: readonly Line[]): ReplyEnd {
-  const marks = findMarks(lines)
+export function replyEnd(lines: readonly Line[], layout: Layout): ReplyEnd {
+  const marks = findMarks(lines, layout)
   if (marks.forwards) return { kind: 'whole' }
   const end = marks.history?.line ?? lines.length
   const last = lastOwnLine(lines, end, marks)
   const below = marks.quotes.filter((quote) => last < quote.line)
-  const place =
-    below.find((quote, index) => quote.attributed || (index === 0 && isLong(lines, quote, end))) ?? marks.history
+  const attributed = below.find((quote) => quote.attributed)
+  const [first] = below
+  const isLongFirst = first !== undefined && isLong(lines, first, attributed?.line ?? end)
+  const place = (isLongFirst ? first : attributed) ?? marks.history
   if (place !== undefined) return showsBefore(lines, place) ? { kind: 'cut', place } : { kind: 'whole' }
   return marks.quotes.some((quote) => quote.line < last) ? { kind: 'whole' } : { kind: 'none' }
 }
 
-function findMarks(lines: readonly Line[]): Marks {
+function findMarks(lines: readonly Line[], layout: Layout): Marks {
   const quotes: Quote[] = []
   const attributions = new Set<number>()
+  const addQuote = (place: Place, below: number): void => {
+    quotes.push({ ...place, attributed: true })
+    for (let own = place.line; own < below; own++) attributions.add(own)
+  }
+  /** The writer lists attributions, as those of letters in a file. */
+  let lists = false
+  /** The writer notes who wrote what and when. */
+  let notes = false
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at]
     if (line === undefined || line.blank) continue
@@ -56,18 +72,58 @@ function findMarks(lines: readonly Line[]): Marks {
     }
     if (isForwardMark(line)) return { quotes, attributions, forwards: true }
     const column = historyAt(lines, at)
-    if (column !== undefined) return { quotes, attributions, history: { line: at, column }, forwards: false }
+    const isWithin = (): boolean => layout === 'paragraphs' && isInParagraph(lines, at)
+    if (column === 0 && (isPasted(lines, at) || (isUnsentHeader(lines, at) && isWithin()))) {
+      at = afterBlock(lines, at) - 1
+      continue
+    }
+    if (column !== undefined) {
+      const body = nextShown(lines, afterBlock(lines, at))
+      // Some clients quote below a header too, and then the writer may answer in between.
+      if (lines[body]?.quoted !== true) return { quotes, attributions, history: { line: at, column }, forwards: false }
+      addQuote({ line: at, column }, body)
+      at = body - 1
+      continue
+    }
     const found = line.role === 'attribution' ? declared(lines, at) : attributionAt(lines, at)
     if (found === undefined) continue
     const place = { line: at, column: found.column }
     const next = nextShown(lines, at + found.length)
     if (lines[next]?.quoted === true) {
-      quotes.push({ ...place, attributed: true })
-      for (let own = at; own < at + found.length; own++) attributions.add(own)
+      addQuote(place, at + found.length)
       at += found.length - 1
-    } else if (found.strength === 'certain') return { quotes, attributions, history: place, forwards: false }
+      continue
+    }
+    if (found.strength === 'likely') continue
+    const isInline = found.column > 0 && layout === 'paragraphs' && isContinued(lines, at + found.length)
+    if (line.role === undefined && (isInline || IN_MARKS.test(lines[next]?.text ?? ''))) continue
+    if (found.strength === 'named') {
+      notes ||= isNote(lines, at + found.length)
+      if (notes) continue
+    }
+    lists ||= isWithin() || isPasted(lines, at)
+    if (!lists || line.role !== undefined || found.column > 0)
+      return { quotes, attributions, history: place, forwards: false }
+    at += found.length - 1
   }
   return { quotes, attributions, forwards: false }
+}
+
+/**
+ * Whether the attribution without an address that ends above this line is the writer's: clients leave a blank line below
+ * theirs, and where there are several, somebody keeps a log.
+ */
+function isNote(lines: readonly Line[], below: number): boolean {
+  if (lines[below]?.blank === false) return true
+  for (let at = below; at < lines.length; at++) {
+    if (lines[at]?.quoted === false && attributionAt(lines, at)?.strength === 'named') return true
+  }
+  return false
+}
+
+/** Whether text follows at once on the line that ends above this one with a colon. */
+function isContinued(lines: readonly Line[], below: number): boolean {
+  return lines[below]?.blank === false && /: *$/.test(lines[below - 1]?.folded ?? '')
 }
 
 /** The attribution that a client's markup declares. */
@@ -103,7 +159,13 @@ function isLong(lines: readonly Line[], quote: Quote, end: number): boolean {
   const quoted = lines.slice(quote.line, end).filter(isMarked)
   // So Python prompts.
   if (quoted.every((line) => line.folded.startsWith('>>> '))) return false
+  // A list without an end of a sentence may be the writer's.
+  if (!quoted.some((line) => /[.!?,;:] *$/.test(line.folded) || isBlankQuote(line))) return false
   return quoted.length >= UNATTRIBUTED_QUOTE && lines[quote.line]?.role !== 'citation'
+}
+
+function isBlankQuote(line: Line): boolean {
+  return unquoted(line).blank
 }
 
 /** Index of the last line before `end` that the writer wrote, or -1. */

@@ -70,9 +70,21 @@ this project. ${halves
   .join(', ')}.
 
 What a blind part shows is mended, so that it is blind only once: the line of Restante in the table and the shares above
-are figures after mending. Replies that nothing was mended for do worse: the last blind part, of 493, was first scored at 472
-right (95.7 %) and 9 that lost a word. Two of its labels were against the specification; of the others, the 287 that are
-unlike those already here, or were missed, are kept.
+are figures after mending. Replies that nothing was mended for do worse. Scored first, before anything was mended for them:
+
+| Written | Replies | Right | Lost a word |
+|---|---|---|---|
+| blind | 493 | 472 (95.7 %) | 9 |
+| blind, a third with own words that look like a quote, a header or a signature | 372 | 360 (96.8 %) | 10 |
+| by the author of the mends after the second, nearly all with such words | 102 | 95 (93.1 %) | 5 |
+| the same after the third, with such words of other kinds | 100 | 90 (90.0 %) | 10 |
+| the same after the fourth | 76 | 64 (84.2 %) | 10 |
+| ordinary ones after that, to see whether too much is kept now | 32 | 32 (100.0 %) | 0 |
+
+Two labels of the first were against the specification; of the others, the 287 that are unlike those already here, or were
+missed, are kept. Four labels of the third to the fifth were against it too and are corrected, also in these scores. One reply of
+the fifth is not kept, since it still loses words: a ticket system's mark that the writer cites on a line of its own is taken
+for the mark.
 
 [How a reply is labelled](../libs/mime/test/extract/replies/README.md); the test fails when fewer than 95 % are right, when a
 word is lost, or when fewer are right than recorded.
@@ -83,6 +95,10 @@ word is lost, or when fewer are right than recorded.
 - Forwarded messages are content. Outlook marks a forward like a reply, so what it forwards below a comment is removed.
 - A name below a letter is content; a signature is what follows \`-- \`, what the client's markup declares as one, or one last
   line of a known device or product (\`Sent from my iPhone\`).
+- In doubt text is kept: a header or an attribution that the writer announces with a colon or writes within a paragraph,
+  an attribution above words in quotation marks, several without an address above unquoted text, a header without a date, a
+  \`-- \` below which the letter goes on or a postscript stands, and up to two quoted lines at the end that no attribution
+  explains.
 - When nothing would be left, or when anything goes wrong, the result is the whole body.
 `
 

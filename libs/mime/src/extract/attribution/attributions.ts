@@ -60,7 +60,8 @@ export function attributionAt(lines: readonly Line[], at: number): Attribution |
     if (length > 1 && folded.length > MAX_LENGTH) break
     const found = findIn(folded, text, first.folded.length)
     if (found?.strength === 'certain') return { length, ...found }
-    likely ??= found && { length, ...found }
+    const isSurer = likely === undefined || (likely.strength === 'likely' && found?.strength === 'named')
+    if (found !== undefined && isSurer) likely = { length, ...found }
   }
   return likely ?? nameAbove(lines, at)
 }
@@ -115,10 +116,10 @@ function insideOf(folded: string, text: string, within: number): Found | undefin
     if (!hasEnd(folded.slice(index, index + WINDOW))) continue
     for (const start of [startByDate(folded, text, index), startByName(folded, index)]) {
       if (start === undefined || start >= within) continue
-      if (endsWithin(folded.slice(start, start + WINDOW), text.slice(start, start + WINDOW))) {
-        const column = withoutDashes(folded, start)
-        return { column: folded.slice(0, column).trim() === '' ? 0 : column, strength: 'certain' }
-      }
+      const strength = endsWithin(folded.slice(start, start + WINDOW), text.slice(start, start + WINDOW))
+      if (strength === undefined) continue
+      const column = withoutDashes(folded, start)
+      return { column: folded.slice(0, column).trim() === '' ? 0 : column, strength }
     }
   }
   return undefined
@@ -130,17 +131,19 @@ function hasEnd(folded: string): boolean {
 }
 
 /**
- * Whether an attribution that begins here ends somewhere in the window. Where more follows on its line it has an
+ * How sure an attribution is that begins here, if it ends somewhere in the window. Where more follows on its line it has an
  * address, or what follows is quoted: the lines of a log go on behind a colon too.
  */
-function endsWithin(folded: string, text: string): boolean {
+function endsWithin(folded: string, text: string): Strength | undefined {
   const last = folded.trimEnd().length
   const ends = [...folded.matchAll(COLONS)].slice(0, MAX_ENDS).map(({ index }) => index + 1)
-  return [...ends, last].some((end) => {
+  for (const end of [...ends, last]) {
     const part = folded.slice(0, end)
-    if (strengthOf(part, text.slice(0, end), false) !== 'certain') return false
-    return end === last || addressIn(part) !== null || /^ {1,3}>/.test(folded.slice(end))
-  })
+    const strength = strengthOf(part, text.slice(0, end), false)
+    if (strength === undefined || strength === 'likely') continue
+    if (end === last || addressIn(part) !== null || /^ {1,3}>/.test(folded.slice(end))) return strength
+  }
+  return undefined
 }
 
 /** Where an attribution begins whose date is here: at its opening word, or at the day of the week. */

@@ -2,10 +2,10 @@ import { ADDRESS, DATE, TIME } from '../vocabulary/dates.ts'
 import { anyOf, anyWordOf, wordsOf } from '../vocabulary/match.ts'
 
 /**
- * How sure an attribution is. A `certain` one says who wrote and when, as only a program does; a `likely` one counts
- * only above quoted lines.
+ * How sure an attribution is. A `certain` one says who wrote, with an address, and when, as only a program does; a `named`
+ * one says so without an address, as people who keep a log do, too; a `likely` one counts only above quoted lines.
  */
-export type Strength = 'certain' | 'likely'
+export type Strength = 'certain' | 'named' | 'likely'
 
 const ON = anyOf(wordsOf('on'))
 const DATE_IN = new RegExp(DATE, 'u')
@@ -103,7 +103,8 @@ function ofDate(facts: Facts & { date: RegExpExecArray }): Strength | undefined 
   const isLast = address !== null && /^[^\p{L}\p{N}]{0,4}$/u.test(body.slice(address.index + address[0].length))
   if (!ends) return isLast ? 'likely' : undefined
   if (verb !== undefined) {
-    return address !== null || (timed && isByName(facts)) ? 'certain' : 'likely'
+    if (address !== null) return 'certain'
+    return timed && isByName(facts) ? 'named' : 'likely'
   }
   if (address !== null) return timed && isLast ? 'certain' : 'likely'
   return timed && body.length <= MAX_UNDATED + 20 ? 'likely' : undefined
