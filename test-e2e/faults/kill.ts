@@ -1,8 +1,6 @@
-import { SERVICES, type ServiceName } from '@restante/contracts/vocabulary'
+import { SERVICES } from '@restante/contracts/vocabulary'
 import { type EngineName, engineNames } from '@restante/local/engines/engine.ts'
 import { byLength, PATIENCE_MS, waitFor } from '@restante/testkit'
-import { eventsIn } from './harness/counts.ts'
-import { Poller, ResumingStream } from './harness/following.ts'
 import type { Installation } from './harness/installation.ts'
 import { shuffled } from './shuffled.ts'
 
@@ -11,8 +9,6 @@ const MAILS = byLength({ short: 100, long: 2_000 })
 const RATE = byLength({ short: 4, long: 50 })
 /** Mail that arrives between two faults, or after them, per second. */
 const BURST = byLength({ short: 20, long: 50 })
-/** How often the stream service is killed in front of the clients that follow it. */
-const KILLS = byLength({ short: 2, long: 8 })
 const SEED = 20_261_121
 
 /** How many services are killed at a time. */
@@ -37,11 +33,7 @@ export function describeKills(installationOf: () => Installation): void {
         what: `mail to flow before ${victims.join(' and ')} is killed`,
         timeout: 2 * PATIENCE_MS,
       })
-      await Promise.all(
-        victims.map((victim) =>
-          isService(victim) ? installation.killService(victim) : installation.outage(victim, 0),
-        ),
-      )
+      await Promise.all(victims.map((victim) => installation.killAndRestart(victim)))
     }
     await sending
     await waitFor(() => agent.replies.length > VICTIMS.length, {
@@ -67,41 +59,4 @@ export function describeKills(installationOf: () => Installation): void {
     const webhooks = installation.eventsInWebhooks()
     for (const id of late) expect(installation.eventsOnStream().get(id)).toEqual(webhooks.get(id))
   })
-}
-
-/** Clients that continue from cursors, while the owner of the log is killed under load. */
-export function describeFollowers(installationOf: () => Installation): void {
-  it('gives clients that resume their stream or poll every event, each once, while websocket-fanout is killed again and again', async () => {
-    const { source, system, tenant } = installationOf()
-    const clients = [ResumingStream, Poller].map((Client) => new Client(system.endpoints, tenant.key).start())
-    await waitFor(() => clients.every(({ follows }) => follows), { what: 'the first cursors' })
-    const before = source.accepted.length
-    const sending = source.send(KILLS * BURST * 2, BURST)
-    sending.catch(() => undefined)
-    for (let kill = 1; kill <= KILLS; kill++) {
-      await waitFor(() => source.accepted.length >= before + kill * BURST, {
-        what: 'mail to flow',
-        timeout: 2 * PATIENCE_MS,
-      })
-      await installationOf().killService('websocket-fanout')
-    }
-    await sending
-    const sent = source.accepted.slice(before).map(({ id }) => id)
-    for (const client of clients) {
-      const seen = () => eventsIn(client.events)
-      await waitFor(() => sent.every((id) => seen().has(id)), {
-        what: `every event at the ${client.constructor.name}`,
-        timeout: 2 * PATIENCE_MS,
-        interval: 200,
-      })
-      await client.stop()
-      const ids = client.events.map((event) => 'event_id' in event && event.event_id)
-      expect(new Set(ids).size).toBe(ids.length)
-      expect(client.breaks).toBeGreaterThan(0)
-    }
-  }, 600_000)
-}
-
-function isService(name: string): name is ServiceName {
-  return SERVICES.some((service) => service === name)
 }

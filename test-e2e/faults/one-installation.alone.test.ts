@@ -1,7 +1,8 @@
 import { describeWith } from '@restante/testkit'
 import { describeFlush } from './flush.ts'
+import { describeFollowers } from './followers.ts'
 import { INSTALLATION_TIMEOUT, Installation, MISSING_ENGINES } from './harness/installation.ts'
-import { describeFollowers, describeKills } from './kill.ts'
+import { describeKills } from './kill.ts'
 import { describeOutages } from './outages.ts'
 
 /** One installation suffers one fault after another, as in production. Each test counts everything since the start. */
@@ -15,6 +16,6 @@ describeWith({ programs: [], missing: MISSING_ENGINES }, 'an installation', () =
 
   describe('of which an engine is down for a while', () => describeOutages(started))
   describe('whose Redis is flushed', () => describeFlush(started))
-  describe('whose stream service is killed', () => describeFollowers(started))
+  describe('whose way of events is killed', () => describeFollowers(started))
   describe('of which one part after another is killed while mail arrives', () => describeKills(started))
 })

@@ -1,4 +1,5 @@
 import { describeAtFullLength } from '@restante/testkit'
+import { describeFollowers } from './followers.ts'
 import { describeGatewayRestarts, GRACE_MS } from './gateways.ts'
 import { INSTALLATION_TIMEOUT, Installation, MISSING_ENGINES } from './harness/installation.ts'
 import { describeReplicaRestarts } from './replicas.ts'
@@ -17,4 +18,5 @@ describeAtFullLength(NEEDS, 'an installation with two processes of each service 
 
   describeGatewayRestarts(started)
   describeReplicaRestarts(started)
+  describeFollowers(started, { replicas: 2 })
 })

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ServiceName } from '@restante/contracts/vocabulary'
+import { SERVICES, type ServiceName } from '@restante/contracts/vocabulary'
 import { type EngineName, engineNames } from '@restante/local/engines/engine.ts'
 import { canRun } from '@restante/local/engines/packages.ts'
 import { testKafka, WebhookReceiver, waitFor } from '@restante/testkit'
@@ -106,9 +106,14 @@ export class Installation {
     return this.#ledger.startAgent()
   }
 
-  /** Kills a service, which is restarted. Resolves when it is ready. */
-  async killService(name: ServiceName): Promise<void> {
-    const process = this.system.process(name)
+  /** Kills a service or an engine, which is restarted. Resolves when it is ready. */
+  killAndRestart(name: ServiceName | EngineName): Promise<void> {
+    return isService(name) ? this.killService(name) : this.outage(name, 0)
+  }
+
+  /** Kills one process of a service, which is restarted. Resolves when it is ready. */
+  async killService(name: ServiceName, replica = 0): Promise<void> {
+    const process = this.system.process(name, replica)
     const { pid } = process
     process.kill()
     await waitFor(() => process.pid !== pid, { what: `${name} to be started again` })
@@ -203,6 +208,10 @@ export class Installation {
     await this.engines.stop()
     await rm(this.#folder, { recursive: true, force: true })
   }
+}
+
+function isService(name: string): name is ServiceName {
+  return SERVICES.some((service) => service === name)
 }
 
 function agree(some: ReadonlySet<string>, others: ReadonlySet<string> = new Set()): boolean {

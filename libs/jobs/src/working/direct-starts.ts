@@ -26,6 +26,11 @@ interface Waiting {
   readonly since: number
 }
 
+/**
+ * Attempts at once of those that have time, as a share of the slots: fast ones use the whole processor with that many, and
+ * with more, one that has no time would only find longer queues for the processor and the database.
+ */
+const SHARE_OF_PATIENT = 0.4
 /** Then the queue takes over: other processes may have free slots. */
 const LONGEST_WAIT_MS = 1_000
 const LOOK_EVERY_MS = 250
@@ -41,6 +46,7 @@ export class DirectStarts {
   readonly #urgent = new Set<Waiting>()
   readonly #patient = new Set<Waiting>()
   readonly #running = new Set<Promise<void>>()
+  #runningPatient = 0
   /** Those that are being put into the queue. */
   readonly #leaving = new Set<Promise<void>>()
   #isOpen = false
@@ -90,22 +96,29 @@ export class DirectStarts {
   #fillSlots(): void {
     for (const line of [this.#urgent, this.#patient]) {
       for (const next of line) {
-        if (this.#running.size >= this.#options.atOnce) {
-          this.#handOver ??= setTimeout(this.#handOverLate, LOOK_EVERY_MS)
-          return
-        }
+        if (!this.#hasSlot(line)) break
         line.delete(next)
-        this.#run(next.job)
+        this.#run(next.job, line)
       }
     }
+    if (this.#urgent.size + this.#patient.size > 0) this.#handOver ??= setTimeout(this.#handOverLate, LOOK_EVERY_MS)
+  }
+
+  #hasSlot(line: Set<Waiting>): boolean {
+    const { atOnce } = this.#options
+    if (line === this.#patient && this.#runningPatient >= Math.ceil(atOnce * SHARE_OF_PATIENT)) return false
+    return this.#running.size < atOnce
   }
 
   /** The attempt belongs to no work that was in progress here. */
-  #run(job: TimerJob): void {
+  #run(job: TimerJob, line: Set<Waiting>): void {
+    const isPatient = line === this.#patient
+    if (isPatient) this.#runningPatient++
     const run = withoutTrace(() => this.#options.make(job))
     this.#running.add(run)
     void run.finally(() => {
       this.#running.delete(run)
+      if (isPatient) this.#runningPatient--
       this.#fillSlots()
     })
   }

@@ -115,6 +115,7 @@ describe('attempts that begin with the commit of their timers', () => {
     const { timers, begun, proceed } = held()
     await timers.start()
     const patient = keysOf(100).map((key) => ({ kind: 'note' as const, key, payload: { text: key }, hasTime: true }))
+    await stack.db.transaction((tx) => schedule(tx, timers, ['first']))
     await stack.db.transaction((tx) => timers.scheduleAll(tx, patient))
     await until(() => begun.length === 4) // Two from the queue.
     await stack.db.transaction((tx) => schedule(tx, timers, ['urgent']))
@@ -123,7 +124,7 @@ describe('attempts that begin with the commit of their timers', () => {
     proceed()
     await until(async () => (await stack.rows()).length === 0)
     expect(begun.slice(4, 6).map(({ key }) => key)).toContain('urgent')
-    expect((await stack.effects()).map(({ key }) => key).sort()).toEqual([...keysOf(100), 'urgent'].sort())
+    expect((await stack.effects()).map(({ key }) => key).sort()).toEqual([...keysOf(100), 'first', 'urgent'].sort())
   })
 
   it('look at their timers: what was replaced or cancelled in its transaction does not begin', async () => {
@@ -145,18 +146,32 @@ describe('attempts that begin with the commit of their timers', () => {
     const { timers, begun, proceed } = held()
     await timers.start()
     const patient = keysOf(100).map((key) => ({ kind: 'note' as const, key, payload: { text: key }, hasTime: true }))
-    await stack.db.transaction((tx) => timers.scheduleAll(tx, patient.slice(0, 52)))
+    await stack.db.transaction((tx) => schedule(tx, timers, ['first']))
+    await stack.db.transaction((tx) => timers.scheduleAll(tx, patient.slice(0, 51)))
     await until(() => begun.length === 2)
     await stack.db.transaction((tx) => schedule(tx, timers, ['urgent', 'too']))
     expect(await leased()).toHaveLength(54)
     // These find no room, and take the queue.
-    await stack.db.transaction((tx) => timers.scheduleAll(tx, patient.slice(52)))
+    await stack.db.transaction((tx) => timers.scheduleAll(tx, patient.slice(51)))
     await until(() => begun.length === 4)
     proceed()
     await until(async () => (await stack.rows()).length === 0)
-    const direct = begun.map(({ key }) => key).filter((key) => patient.slice(52).every((one) => one.key !== key))
-    expect(direct.slice(0, 2).sort()).toEqual(['k0', 'k1'])
+    const direct = begun.map(({ key }) => key).filter((key) => patient.slice(51).every((one) => one.key !== key))
+    expect(direct.slice(0, 2).sort()).toEqual(['first', 'k0'])
     expect(direct.slice(2, 4).sort()).toEqual(['too', 'urgent'])
+  })
+
+  it('find a slot that is not for those that have time, while these wait', async () => {
+    const { timers, begun, proceed } = held()
+    await timers.start()
+    const patient = keysOf(10).map((key) => ({ kind: 'note' as const, key, payload: { text: key }, hasTime: true }))
+    await stack.db.transaction((tx) => timers.scheduleAll(tx, patient))
+    await until(() => begun.length === 3) // One, and two from the queue.
+    await stack.db.transaction((tx) => schedule(tx, timers, ['urgent']))
+    await until(() => begun.length === 4)
+    expect(begun.at(-1)?.key).toBe('urgent')
+    proceed()
+    await until(async () => (await stack.effects()).length === 11)
   })
 
   it('are none without slots for them', async () => {

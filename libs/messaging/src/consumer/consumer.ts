@@ -103,10 +103,15 @@ export class Consumer<T extends TopicDefinition> implements Component {
     if ('batch' in options) {
       this.#processor = new BatchProcessor(shared, options.batch)
       if (options.overtaking) {
-        this.#giveWay = options.overtaking.giveWay
         const reporter = new Reporter({ group: this.group, log: this.#log, isAhead: true })
         const processor = new BatchProcessor({ ...shared, reporter }, options.batch)
-        this.#heads = new Heads({ kafka, group: this.group, topics: this.topics, processor })
+        const heads = new Heads({ kafka, group: this.group, topics: this.topics, processor })
+        const { giveWay } = options.overtaking
+        this.#giveWay = async (signal) => {
+          await heads.clear(signal)
+          return giveWay(signal)
+        }
+        this.#heads = heads
       }
       return
     }
@@ -228,6 +233,7 @@ export class Consumer<T extends TopicDefinition> implements Component {
       eachBatch: async (payload) => {
         this.#tick()
         this.#assignment?.dispatch(payload)
+        this.#heads?.look(this.#assignment)
       },
     })
   }

@@ -10,7 +10,7 @@ import type { Warnings } from '../warnings/warnings.ts'
 import { isKept, type MailboxOptions } from './mailbox.ts'
 import { signRequest } from './request.ts'
 import { type Failure, failureOf } from './rules/failure.ts'
-import { afterFailure } from './rules/failure-clock.ts'
+import { afterFailure, hasMoved } from './rules/failure-clock.ts'
 import { nextAttempt } from './rules/schedule.ts'
 import { openHeaders, openSecret } from './secrets.ts'
 import { InFlight, type Postponed } from './slots/in-flight.ts'
@@ -215,9 +215,11 @@ export class Deliverer {
     { made, isLast }: { readonly made: LoggedAttempt; readonly isLast: boolean },
   ): Promise<Decision> {
     const now = new Date()
-    const clock = await lockFailureClock(tx, delivery.webhook_id)
+    const [clock, failures] = await Promise.all([
+      lockFailureClock(tx, delivery.webhook_id),
+      recordFailedAttempt(tx, delivery.id),
+    ])
     if (!clock) return 'dropped'
-    const failures = await recordFailedAttempt(tx, delivery.id)
     const { disable, warn, ...next } = afterFailure(clock, now)
     const log = (state: LoggedState, nextAttemptAt?: Date) =>
       logAttempts(tx, [{ delivery, attempt: made, state, nextAttemptAt }])
@@ -233,15 +235,13 @@ export class Deliverer {
       await disableWebhook(tx, delivery.webhook_id)
       return 'disabled'
     }
-    await saveFailureClock(tx, delivery.webhook_id, next)
     const retryAt = isLast ? undefined : nextAttempt(failures, now, Math.random())
-    await log(retryAt ? 'retrying' : 'failed', retryAt)
-    if (!retryAt) {
-      await endDeliveries(tx, [delivery])
-      return 'given_up'
-    }
-    await attempt.postpone(tx, retryAt)
-    return 'retry'
+    await Promise.all([
+      hasMoved(clock, next) && saveFailureClock(tx, delivery.webhook_id, next),
+      log(retryAt ? 'retrying' : 'failed', retryAt),
+      retryAt ? attempt.postpone(tx, retryAt) : endDeliveries(tx, [delivery]),
+    ])
+    return retryAt ? 'retry' : 'given_up'
   }
 
   #report(delivery: PendingDelivery, outcome: Outcome, decision: Decision, seconds: number): void {

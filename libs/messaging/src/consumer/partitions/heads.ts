@@ -1,5 +1,5 @@
 import type { TopicDefinition } from '@restante/contracts/events'
-import { Semaphore, within } from '@restante/service/concurrency'
+import { pause, Semaphore, within } from '@restante/service/concurrency'
 import type { Batch, Consumer as KafkaConsumer } from 'kafkajs'
 import type { Kafka } from '../../kafka/kafka.ts'
 import { type ConsumedRecord, toRecord } from '../../kafka/record.ts'
@@ -32,6 +32,17 @@ interface Head {
 }
 
 const LOOK_EVERY_MS = 500
+/**
+ * How long after its start a consumer is prepared to read ahead: one that was stopped for long must, and fresh events would wait until
+ * it has joined a group for that.
+ */
+const PREPARED_MS = 15_000
+/** By then it has fetched from all of its partitions, and knows whether one is late. */
+const FETCHED_MS = 2_000
+/** How long a fetch waits for records, and the longest delay before a partition that was resumed is fetched. */
+const FETCH_WAIT_MS = 100
+/** How long late records are held up while a reading ahead begins, and while one has records that are not finished. */
+const HELD_UP = { beginningMs: 2_000, busyMs: 300, lookEveryMs: 5 }
 /** A partition whose oldest record is younger than that has caught up; less than what makes it late, so that it does not toggle. */
 const IN_TIME_MS = 1_000
 /** Between a session with the brokers that failed and the next one. */
@@ -60,6 +71,8 @@ export class Heads {
   #ending: AbortController | undefined
   #session: Promise<void> = Promise.resolve()
   #restartAt = 0
+  #preparedUntil = 0
+  #isStopped = false
   #timer: NodeJS.Timeout | undefined
 
   constructor(options: HeadsOptions) {
@@ -69,12 +82,25 @@ export class Heads {
 
   /** Begins to look after what the group has assigned; in a rebalance everything stays as it is. */
   start(assignment: () => Assignment | undefined): void {
-    this.#timer = setInterval(() => this.#look(assignment()), LOOK_EVERY_MS)
+    this.#preparedUntil = Date.now() + PREPARED_MS
+    this.#timer = setInterval(() => this.look(assignment()), LOOK_EVERY_MS)
+    this.look(undefined)
+  }
+
+  /**
+   * Called before late records are handled in their order. Resolves when those that overtake them have been read and
+   * handled. There may always be more of them, and the brokers may not answer: it does not wait for long.
+   */
+  async clear(signal: AbortSignal): Promise<void> {
+    const heldSince = Date.now()
+    do await pause(HELD_UP.lookEveryMs, signal)
+    while (!signal.aborted && [...this.#heads.values()].some((head) => isHeldUpBy(head, heldSince)))
   }
 
   /** Starts nothing more, and waits up to `ms` each for what is in progress and for the brokers. */
   async stop(ms: number): Promise<void> {
     clearInterval(this.#timer)
+    this.#isStopped = true
     const drained = Promise.all([...this.#heads.values()].map((head) => this.#leave(head)))
     await within(ms, drained, () => [])
     this.#ending?.abort()
@@ -82,16 +108,23 @@ export class Heads {
     await within(ms, this.#session, () => undefined)
   }
 
-  #look(assignment: Assignment | undefined): void {
-    if (!assignment) return
+  /** Begins and ends readings ahead; called when something was fetched, too. */
+  look(assignment: Assignment | undefined): void {
+    if (this.#isStopped) return
+    if (assignment) this.#follow(assignment)
+    const isWanted = this.#heads.size > 0 || Date.now() < this.#preparedUntil
+    if (!isWanted) this.#ending?.abort()
+    else if (!this.#ending && Date.now() >= this.#restartAt) this.#session = this.#run()
+  }
+
+  #follow(assignment: Assignment): void {
     for (const head of this.#heads.values()) if (!assignment.owns(head.topic, head.id)) void this.#leave(head)
+    if (assignment.fetched.length > 0) this.#preparedUntil = Math.min(this.#preparedUntil, Date.now() + FETCHED_MS)
     for (const { topic, id, partition } of assignment.fetched) {
       const head = this.#heads.get(nameOf(topic, id))
       if (head && hasCaughtUp(partition, head)) void this.#leave(head)
       if (!head && isLate(partition)) this.#enter(topic, id, partition)
     }
-    if (this.#heads.size === 0) this.#ending?.abort()
-    else if (!this.#ending && Date.now() >= this.#restartAt) this.#session = this.#run()
   }
 
   #enter(topic: string, id: number, { committable = 0, end }: Partition): void {
@@ -130,9 +163,9 @@ export class Heads {
     const { kafka, group } = this.#options
     const ending = new AbortController()
     this.#ending = ending
-    await withReader(kafka, LONG_READING, async (client) => {
+    await withReader(kafka, { ...LONG_READING, maxWaitTimeInMs: FETCH_WAIT_MS }, async (client) => {
       try {
-        const ended = this.#follow(client, ending.signal)
+        const ended = this.#keepJoined(client, ending.signal)
         const opened = this.#open(client, ending.signal).then(() => ended)
         opened.catch(() => {}) // It may reject after the race below was won by the end.
         await Promise.race([opened, ended])
@@ -147,7 +180,7 @@ export class Heads {
   }
 
   /** Resolves at the end, rejects when the session fails. */
-  #follow(client: KafkaConsumer, ending: AbortSignal): Promise<void> {
+  #keepJoined(client: KafkaConsumer, ending: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       ending.addEventListener('abort', () => resolve(), { once: true })
       client.on(client.events.CRASH, ({ payload }) => reject(payload.error))
@@ -221,6 +254,13 @@ function shortlyBefore(end: number, earliest: number): number {
 
 function isRecent({ offset, timestamp }: ConsumedRecord, { end, since }: Head): boolean {
   return offset >= end || since - timestamp < BEFORE.ms
+}
+
+/** Whether late records wait for it: until what was there when it began has been read, and while it holds some. */
+function isHeldUpBy({ partition, begin, end, since }: Head, heldSince: number): boolean {
+  const now = Date.now()
+  if ((partition.next ?? begin) < end) return now < Math.min(since, heldSince) + HELD_UP.beginningMs
+  return partition.oldest !== undefined && now < heldSince + HELD_UP.busyMs
 }
 
 function isLate({ oldest }: Partition): boolean {

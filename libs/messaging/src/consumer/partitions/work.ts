@@ -21,6 +21,9 @@ export type GiveWay = (signal: AbortSignal) => Promise<() => void>
 /** Records that were written longer ago are late. */
 export const LATE_MS = 5_000
 
+/** Most late records that are handled together: a fresh one may come while they are, and shares processor and database with them. */
+const LATE_TOGETHER = 100
+
 /** The partition that records are of. */
 export interface Holder {
   /** Topic and number, unique among the holders. */
@@ -114,9 +117,9 @@ export class Work {
   /** Gives way before a slot is taken: others need it meanwhile. */
   async #workLate(queue: Queue, giveWay: GiveWay): Promise<void> {
     const pass = await giveWay(this.signal)
-    const { batchSize } = this.#options.processor
+    const most = Math.min(this.#options.processor.batchSize, LATE_TOGETHER)
     try {
-      await this.#withSlot(() => this.#handle(new Map([[queue, queue.records.slice(0, batchSize)]])))
+      await this.#withSlot(() => this.#handle(new Map([[queue, queue.records.slice(0, most)]])))
     } finally {
       pass()
     }

@@ -39,3 +39,11 @@ export function afterFailure(clock: FailureClock, at: Date): ClockStep {
   const clockStartedAt = span >= failureSpan ? at : null
   return { ...STOPPED, failingSince: clock.failingSince, clockStartedAt, disable: false, warn: false }
 }
+
+/** Whether two states of a clock differ: most failures change nothing that has to be stored. */
+export function hasMoved(from: FailureClock, to: FailureClock): boolean {
+  const times = ({ failingSince, clockStartedAt, warnedAt }: FailureClock) =>
+    [failingSince, clockStartedAt, warnedAt].map((time) => time?.getTime())
+  const after = times(to)
+  return times(from).some((time, index) => time !== after[index])
+}

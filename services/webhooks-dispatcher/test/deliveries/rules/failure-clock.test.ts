@@ -1,4 +1,4 @@
-import { afterFailure, type FailureClock, STOPPED } from '../../../src/delivery/rules/failure-clock.ts'
+import { afterFailure, type FailureClock, hasMoved, STOPPED } from '../../../src/delivery/rules/failure-clock.ts'
 
 const HOUR = 3_600_000
 const start = Date.UTC(2026, 0, 1)
@@ -53,5 +53,12 @@ describe('the failure clock', () => {
       warnedAt: [week],
       disabledAt: week + 60,
     })
+  })
+
+  it('has to be stored when a failure moves it, and not for those that follow within the hour', () => {
+    const first = failAt(0).clock
+    expect(hasMoved(STOPPED, first)).toBe(true)
+    expect(hasMoved(first, failAt(0, 0.5).clock)).toBe(false)
+    expect(hasMoved(first, failAt(0, 13).clock)).toBe(true)
   })
 })
