@@ -30,6 +30,7 @@ export interface ServeOptions<N extends ServiceName> {
   /** A handler for each internal operation that the service owns. */
   readonly internal: InternalHandlers<N>
   readonly upgrade?: NonNullable<ListenerOptions['upgrade']>
+  readonly link?: NonNullable<ListenerOptions['link']>
 }
 
 /** The options of a listener that a service chooses; the kit sets the others. */
@@ -80,7 +81,7 @@ export class Frame<N extends ServiceName, P extends ServiceName> {
    * gateway before they take effect.
    * @throws Error when an operation has no handler, or a handler no operation.
    */
-  serve({ callerKey, handlers, internal, upgrade }: ServeOptions<N>): void {
+  serve({ callerKey, handlers, internal, upgrade, link }: ServeOptions<N>): void {
     const handle = serviceRoutes({
       service: this.name,
       handlers,
@@ -89,7 +90,7 @@ export class Frame<N extends ServiceName, P extends ServiceName> {
       confirm: confirmWith(this.#client('gateway')),
       peerKeys: this.#config.peers.keys,
     })
-    this.listen({ handle, ...(upgrade && { upgrade }) })
+    this.listen({ handle, ...(upgrade && { upgrade }), ...(link && { link }) })
   }
 
   /** Serves HTTP on the port of the configuration, or of `options`. */

@@ -17,6 +17,7 @@ import { RateLimits } from './edge/rate-limits/rate-limits.ts'
 import { routeTable } from './edge/route-table.ts'
 import { Signatures } from './edge/signatures/authenticate.ts'
 import { forgetNonces } from './edge/signatures/nonces.ts'
+import { StreamLinks } from './edge/stream-links.ts'
 import { StreamUpgrade } from './edge/stream-upgrade.ts'
 import { TrackingHosts } from './edge/tracking/hosts.ts'
 import { ReaderPages } from './edge/tracking/reader-pages.ts'
@@ -51,7 +52,8 @@ export function openEdge(kit: GatewayKit, config: Config, { keys, secrets, handl
   const upstreams = openUpstreams(kit, config)
   const drainMs = Math.max(0, config.shutdownGraceMs - DRAIN_RESERVE_MS)
   const fanout = kit.peer('websocket-fanout')
-  const streams = kit.use(new StreamUpgrade({ db, keys, usage, peers, limits, upstreams, fanout, log, drainMs }))
+  const links = kit.use(new StreamLinks({ ...config.peers.of('websocket-fanout'), log }))
+  const streams = kit.use(new StreamUpgrade({ db, keys, usage, peers, limits, upstreams, links, fanout, log, drainMs }))
   const openImages = new OpenImages({ mailSend: kit.peer('mail-send'), peerOf })
   kit.use(forgetNonces(db, log))
   openTracking(kit, config, { openImages, limits, peers })

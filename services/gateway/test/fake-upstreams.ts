@@ -1,9 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { Caller } from '@restante/contracts/access'
 import { type InternalResponseOf, purgeOperations, type SetupResult } from '@restante/contracts/internal'
 import { isOperationId, type OperationId, operations } from '@restante/contracts/operations'
 import { CALLER_HEADER, type CallerClaims, verifyCaller } from '@restante/service/identity'
+import { acceptLink, LINK_PROTOCOL, type Link } from '@restante/service/links'
 
 /** What a service behind the gateway got to see of one request. */
 export interface SeenRequest {
@@ -25,7 +27,7 @@ export interface SystemMail {
 const purgePaths: ReadonlySet<string> = new Set(Object.values(purgeOperations).map(({ path }) => path))
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void
-type Upgrade = (request: IncomingMessage, socket: Socket, head: Buffer) => void
+type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void
 
 /**
  * The services behind the gateway, seen from it: an HTTP server that remembers what came. One stands in for all of
@@ -74,6 +76,9 @@ export class FakeUpstreams {
   readonly returning = new Set<string>()
   answer: Answer = (_request, response) => void response.setHeader('content-type', 'application/json').end('{}')
   upgrade: Upgrade = (_request, socket) => socket.destroy()
+  /** Links that are open, and whether there are any: the release before knows none. */
+  readonly streamLinks = new Set<Link>()
+  hasLinks = true
   readonly #server: Server
 
   constructor() {
@@ -82,7 +87,18 @@ export class FakeUpstreams {
       if (request.url === '/readyz') return void response.end('{}')
       return this.answer(request, response)
     })
-    this.#server.on('upgrade', (request, socket: Socket, head) => this.upgrade(request, socket, head))
+    this.#server.on('upgrade', (request, socket: Socket, head) => {
+      if (request.headers.upgrade === LINK_PROTOCOL) this.#link(socket, head)
+      else this.upgrade(request, socket, head)
+    })
+  }
+
+  #link(socket: Socket, head: Buffer): void {
+    if (!this.hasLinks)
+      return void socket.end('HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n')
+    const accept = (channel: Duplex) => void this.#server.emit('connection', channel)
+    const link: Link = acceptLink({ socket, head, accept, onClose: () => void this.streamLinks.delete(link) })
+    this.streamLinks.add(link)
   }
 
   async start(): Promise<string> {
@@ -94,6 +110,7 @@ export class FakeUpstreams {
 
   async stop(): Promise<void> {
     this.#server.closeAllConnections()
+    for (const link of this.streamLinks) link.close()
     await new Promise((resolve) => this.#server.close(resolve))
   }
 

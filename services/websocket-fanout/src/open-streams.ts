@@ -4,6 +4,7 @@ import { KeyWatch } from './connections/admission/key-watch.ts'
 import { StreamQuota } from './connections/admission/quota.ts'
 import { Answers } from './connections/answers.ts'
 import { Hub } from './connections/hub.ts'
+import { Links } from './connections/links.ts'
 import { streamUpgrade } from './connections/upgrade.ts'
 import { StreamCursors } from './cursors/stream-cursors.ts'
 import { keepLog } from './log/keep-log.ts'
@@ -26,6 +27,8 @@ export function openStreams(kit: FanoutKit, config: ConfigOf<typeof configuratio
   // Stops after the streams: while they are closed one by one, a poll that is answered at once would be repeated at once.
   const polls = kit.use(new Polls())
   const hub = kit.use(new Hub({ log, drainMs: config.streamDrainMs, cursors }))
+  // Stops before the hub closes streams, so that their clients are led to other instances.
+  const links = kit.use(new Links({ peerKeys: config.peers.keys, log }))
   const keys = kit.use(new KeyWatch({ holders: [hub, polls], gateway, log }))
   const deliver = (entry: LogEntry): void => {
     hub.deliver(entry)
@@ -39,6 +42,7 @@ export function openStreams(kit: FanoutKit, config: ConfigOf<typeof configuratio
     callerKey,
     handlers: pollRoutes({ reader, cursors, polls, quota, takeOvers, position, streamCount: (id) => hub.count(id) }),
     internal: streamRoutes({ db, notify }),
+    link: links.accept,
     upgrade: streamUpgrade({ callerKey, hub, quota, keys, answers, takeOvers, log }),
   })
 }

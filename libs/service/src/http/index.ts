@@ -7,6 +7,7 @@ export type { ConnectionLimits } from './listener/connection-limits.ts'
 export { type Exchange, requestIdOf, sendJson } from './listener/exchange.ts'
 export { type Health, HttpListener, type ListenerOptions } from './listener/listener.ts'
 export { type MetricsAddress, MetricsListener } from './listener/metrics-listener.ts'
+export type { RequestedLink } from './listener/upgrades.ts'
 export { Cursors } from './lists/cursors.ts'
 export {
   KeysetPage,

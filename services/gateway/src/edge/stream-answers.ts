@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { Socket } from 'node:net'
-import { pipeline } from 'node:stream'
+import { type Duplex, pipeline } from 'node:stream'
 import { LIMITS } from '@restante/contracts/vocabulary'
 import { answerOnSocket, hangUp } from '@restante/service/http'
 import { Counter } from 'prom-client'
@@ -20,7 +19,7 @@ const TRY_AGAIN_LATER = 1013
 /** A request for a stream, on the socket of its client. */
 export interface Handshake {
   readonly request: IncomingMessage
-  readonly socket: Socket
+  readonly socket: Duplex
   /** The first bytes after the request. */
   readonly head: Buffer
   readonly requestId: string

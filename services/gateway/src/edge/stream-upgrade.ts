@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type ClientRequest, type IncomingMessage, request as open } from 'node:http'
-import type { Socket } from 'node:net'
+import { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { operations } from '@restante/contracts/operations'
 import { LIMITS, ROUTE_NOT_FOUND } from '@restante/contracts/vocabulary'
 import { within } from '@restante/service/concurrency'
@@ -30,6 +31,7 @@ import {
   refuse,
   UNAVAILABLE,
 } from './stream-answers.ts'
+import type { StreamLinks } from './stream-links.ts'
 
 const openSockets = new Gauge({ name: 'restante_gateway_streams', help: 'Sockets piped to the live stream service' })
 
@@ -54,6 +56,7 @@ export interface StreamUpgradeOptions {
   readonly peers: ClientAddresses
   readonly limits: RateLimits
   readonly upstreams: Upstreams
+  readonly links: StreamLinks
   readonly fanout: ServiceClient<'gateway'>
   readonly log: Logger
   /** How long `stop` may wait for the sockets to be closed by the other side, in milliseconds. */
@@ -69,7 +72,7 @@ export class StreamUpgrade implements Component {
   readonly stage = 'sessions'
   readonly #options: StreamUpgradeOptions
   /** Sockets of handshakes and open streams, by the request id by which the stream service knows them. */
-  readonly #sockets = new Map<string, Socket>()
+  readonly #sockets = new Map<string, Duplex>()
   /** Requests that wait at the stream service for events. Clients name them, and may give one name to several. */
   readonly #waiting = new Set<{ readonly requestId: string }>()
 
@@ -78,7 +81,7 @@ export class StreamUpgrade implements Component {
   }
 
   /** The listener's `upgrade`. Never rejects: failures are answered on the socket. */
-  readonly accept = (request: IncomingMessage, socket: Socket, head: Buffer): void => {
+  readonly accept = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     socket.on('error', () => socket.destroy())
     const handshake = { request, socket, head, requestId: this.#name(request, socket) }
     this.#accept(handshake).catch((error: unknown) => postpone(handshake, this.#passing(error, handshake.requestId)))
@@ -96,7 +99,7 @@ export class StreamUpgrade implements Component {
   }
 
   /** The client's request id, unless another socket has it: ids must distinguish sockets. */
-  #name(request: IncomingMessage, socket: Socket): string {
+  #name(request: IncomingMessage, socket: Duplex): string {
     const given = requestIdOf(request)
     const requestId = this.#sockets.has(given) ? randomUUID() : given
     this.#sockets.set(requestId, socket)
@@ -128,10 +131,13 @@ export class StreamUpgrade implements Component {
     }
     // If the body were passed on, its declared length would cover the beginning of the data that follows.
     if (hasBody(request)) return refuse(handshake, { status: 400, message: 'Bad Request' })
-    const peer = this.#options.peers.of(request)
+    const { links, peers } = this.#options
+    const peer = peers.of(request)
     const token = await within(ANSWER_MS, this.#callerToken(request, query, peer), () => {
       throw new UpstreamError('the key could not be looked up in time')
     })
+    const left = () => ANSWER_MS - (performance.now() - begun)
+    if (typeof token === 'string') await within(left(), links.ready(), () => {})
     // Its close has been announced already, and would not end the request to the stream service.
     if (socket.destroyed) return
     if (typeof token !== 'string') {
@@ -143,8 +149,9 @@ export class StreamUpgrade implements Component {
     const headers = passedOn(request)
     headers.push('host', target.host, 'connection', 'Upgrade', 'upgrade', 'websocket')
     headers.push('x-request-id', requestId, 'x-restante-peer', peer, CALLER_HEADER, token)
-    const outgoing = open(target, { method: 'GET', headers })
-    this.#join(outgoing, handshake, ANSWER_MS - (performance.now() - begun))
+    const channel = links.open()
+    const outgoing = open(target, { method: 'GET', headers, ...(channel && { createConnection: () => channel }) })
+    this.#join(outgoing, handshake, left())
     outgoing.end()
   }
 
@@ -207,7 +214,7 @@ export class StreamUpgrade implements Component {
       log.warn({ status, request_id: requestId }, 'the live stream service failed')
       postpone(handshake, { ...UNAVAILABLE, status })
     })
-    outgoing.once('upgrade', (answer, inner, innerHead) => {
+    outgoing.once('upgrade', (answer, inner: Duplex, innerHead) => {
       if (socket.destroyed) {
         inner.destroy()
         return
@@ -218,8 +225,9 @@ export class StreamUpgrade implements Component {
     })
   }
 
-  #pipe(answer: IncomingMessage, socket: Socket, inner: Socket, requestId: string): void {
+  #pipe(answer: IncomingMessage, socket: Duplex, inner: Duplex, requestId: string): void {
     for (const end of [socket, inner]) {
+      if (!(end instanceof Socket)) continue
       end.setTimeout(0)
       end.setNoDelay(true)
       end.setKeepAlive(true, 30_000)

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { connect, type Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { LIMITS } from '@restante/contracts/vocabulary'
 import { sql } from '@restante/service/database'
@@ -192,7 +193,7 @@ describe('the WebSocket upgrade', () => {
   })
 
   it('ends both sides when either ends', async () => {
-    const inner: Socket[] = []
+    const inner: Duplex[] = []
     const { upgrade } = gateway.behind
     gateway.behind.upgrade = (incoming, socket, head) => {
       inner.push(socket)

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
-import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Caller } from '@restante/contracts/access'
 import { LIMITS } from '@restante/contracts/vocabulary'
@@ -30,7 +29,7 @@ export interface UpgradeOptions {
 /** Opens streams that the gateway has admitted: each upgrade carries a caller token for `stream.connect`. */
 export function streamUpgrade(
   options: UpgradeOptions,
-): (request: IncomingMessage, socket: Socket, head: Buffer) => void {
+): (request: IncomingMessage, socket: Duplex, head: Buffer) => void {
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -51,7 +50,7 @@ async function open(
   server: WebSocketServer,
   options: UpgradeOptions,
   request: IncomingMessage,
-  socket: Socket,
+  socket: Duplex,
   head: Buffer,
 ): Promise<void> {
   const { hub, quota, log } = options

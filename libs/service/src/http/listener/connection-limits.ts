@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { Counter, Gauge } from 'prom-client'
 import { PeerLimit } from '../../connections/peer-limit.ts'
 import { LINGER_MS } from '../framing/socket-answer.ts'
@@ -56,10 +57,11 @@ export function serverLimits({ headersMs, requestMs, keepAliveMs }: ConnectionLi
 export function limitConnections(server: Server, { connections, peerConnections, isProxy }: ConnectionLimits): void {
   server.maxConnections = connections
   server.on('drop', () => refusedTotal.inc({ limit: 'total' }))
-  server.on('connection', (socket: Socket) => {
+  server.on('connection', (socket: Duplex) => {
     openConnections.inc()
     socket.once('close', () => openConnections.dec())
   })
+  limitCarried(server, connections)
   if (peerConnections === undefined) return
   const peers = new PeerLimit(peerConnections)
   server.prependListener('connection', (socket: Socket) => {
@@ -71,6 +73,19 @@ export function limitConnections(server: Server, { connections, peerConnections,
     }
     refusedTotal.inc({ limit: 'peer' })
     socket.destroy()
+  })
+}
+
+/** Node counts the connections that it accepts, and not those that come over links. */
+function limitCarried(server: Server, connections: number): void {
+  let carried = 0
+  server.prependListener('connection', (connection: Duplex) => {
+    if (connection instanceof Socket) return
+    carried++
+    connection.once('close', () => carried--)
+    if (carried <= connections) return
+    refusedTotal.inc({ limit: 'total' })
+    connection.destroy()
   })
 }
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { promisify } from 'node:util'
 import express from 'express'
@@ -23,6 +23,7 @@ import {
 import { type Exchange, openExchange, requestIdOf, sendJson } from './exchange.ts'
 import { createHttpServer, type FindSecureContext } from './http-server.ts'
 import { refusalOf } from './refusal.ts'
+import { isOnSocket, isUpgrade, passUpgrade, type UpgradeOptions } from './upgrades.ts'
 
 /** What `/readyz` reports: names of components with reasons, empty when there are none (`Service`). */
 export interface Health {
@@ -30,7 +31,7 @@ export interface Health {
   degradations(): Promise<Record<string, string>>
 }
 
-export interface ListenerOptions {
+export interface ListenerOptions extends UpgradeOptions {
   readonly port: number
   readonly host: string
   readonly log: Logger
@@ -40,8 +41,6 @@ export interface ListenerOptions {
   readonly health: Health
   /** Answers a request, or throws the error that determines the answer. */
   readonly handle: (exchange: Exchange) => Promise<void>
-  /** Takes over a WebSocket upgrade; without it upgrades are refused. */
-  readonly upgrade?: (request: IncomingMessage, socket: Socket, head: Buffer) => void
   /**
    * The clients of the port, which determine what it shows: `/readyz` names reasons to all but the public, only
    * operators get `/metrics`, and readers of mail get none of these paths. Default: services.
@@ -87,7 +86,7 @@ export class HttpListener implements Component {
   readonly #bodies = new BodyMemoryLimiter()
   readonly #answering = new Set<ServerResponse>()
   /** Upgraded sockets, which the server waits for but no longer closes itself. */
-  readonly #upgraded = new Set<Socket>()
+  readonly #upgraded = new Set<Duplex>()
   /** Sockets that were answered with an error because no valid request arrived on them. */
   readonly #refused = new WeakSet<Duplex>()
   #draining = false
@@ -113,12 +112,11 @@ export class HttpListener implements Component {
       maxHeaderSize: options.headerBytes ?? HEADER_BYTES,
       // Checked together with the other malformed requests, and answered as JSON.
       requireHostHeader: false,
-      // Clients that offer HTTP/2 this way (`h2c`) are to be answered as if they did not (RFC 9110 7.8).
-      shouldUpgradeCallback: (request) =>
-        options.upgrade !== undefined && request.headers.upgrade?.toLowerCase() === 'websocket',
+      shouldUpgradeCallback: (request) => isUpgrade(options, request),
     })
     limitConnections(this.#server, this.#limits)
     const take = (request: IncomingMessage, response: ServerResponse): void => {
+      if (!isOnSocket(request)) return
       request.url = originForm(request.url ?? '/')
       discardRest(request, response)
       closeIfUnread(response, this.#limits)
@@ -139,7 +137,7 @@ export class HttpListener implements Component {
     this.#server.on('error', (error) => options.log.error({ err: error }, 'HTTP server error'))
     this.#server.on('clientError', (error, socket) => this.#refuseUnreadable(error, socket))
     this.#server.on('connect', (request, socket) => this.#refuseOnSocket(socket, notFound('Route'), request))
-    this.#server.on('upgrade', (request, socket: Socket, head) => this.#upgrade(request, socket, head))
+    this.#server.on('upgrade', (request, socket: Duplex, head) => this.#upgrade(request, socket, head))
   }
 
   /** The port it listens on; differs from the configured one when that was 0. */
@@ -197,7 +195,7 @@ export class HttpListener implements Component {
     answerOnSocket(socket, { ...refusal, ...(request && { requestId: requestIdOf(request) }) })
   }
 
-  #upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
+  #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     this.#upgraded.add(socket)
     socket.once('close', () => this.#upgraded.delete(socket))
     request.url = originForm(request.url ?? '/')
@@ -206,7 +204,7 @@ export class HttpListener implements Component {
       this.#refuseOnSocket(socket, fault, request)
       return
     }
-    this.#options.upgrade?.(request, socket, head)
+    passUpgrade(this.#options, this.#server, [request, socket, head])
   }
 
   #cut(): void {

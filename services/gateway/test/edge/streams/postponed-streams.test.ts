@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { Wire } from '@restante/service/testing'
 import { StreamClient, waitFor } from '@restante/testkit'
@@ -56,12 +57,12 @@ describe('a stream that cannot be opened for a while', () => {
   })
 
   it('is closed with 1013 before its client loses patience when the stream service does not answer', async () => {
-    const held: Socket[] = []
+    const held: Duplex[] = []
     gateway.behind.upgrade = (_request, socket) => void held.push(socket.on('error', () => {}))
     const begun = performance.now()
     expect(await ending(gateway)).toEqual(UNAVAILABLE)
     expect(performance.now() - begun).toBeLessThan(CLIENT_PATIENCE_MS)
-    await waitFor(() => held[0]?.resume().readableEnded, { what: 'the request to the stream service to end' })
+    await waitFor(() => held[0]?.destroyed, { what: 'the request to the stream service to end' })
     held[0]?.destroy()
   })
 
