@@ -38,6 +38,8 @@ interface Kind {
   readonly rows: number
   readonly found: number
   readonly isEnough: (compared: Compared) => boolean
+  /** How much the time grows when these were not enough. */
+  readonly growth: (compared: Compared) => number
 }
 
 /** The best of the messages of one kind that are not older than a place; undefined: of all. */
@@ -57,8 +59,11 @@ const DAY_MS = 86_400_000
 const UNKNOWN_MS = 64 * DAY_MS
 /** Of messages of which none was among the newest, so few are all read at once, whatever their time. */
 const FEW = 500
-/** How much more than expected is looked at, and how much the time grows when it was too short. */
+/** How much more than expected is looked at. */
 const MARGIN = 1.5
+/** How much the time grows at least when it was too short: as much as those found in it tell. */
+const LEAST_GROWTH = 2
+/** How much it always grows where it decides from where on messages are ranked by sender, recipients and subject. */
 const GROWTH = 16
 /** The lowest id. */
 const FIRST_ID = '00000000-0000-0000-0000-000000000000'
@@ -67,11 +72,19 @@ const FIRST_ID = '00000000-0000-0000-0000-000000000000'
  * Finds the best results after a position. Of messages with a word in sender, recipients or subject, the newest
  * `LIMITS.search.ranked` rank before all others; those that are older rank by time, among those with all words in the
  * body alone.
+ * @param likely is told the results that will be found unless an older message ranks before them, which is rare.
  */
-export async function findCandidates(db: Queryable, searched: SearchedScope, wanted: Wanted): Promise<Candidates> {
+export async function findCandidates(
+  db: Queryable,
+  searched: SearchedScope,
+  wanted: Wanted,
+  likely: (candidates: readonly Candidate[]) => void,
+): Promise<Candidates> {
   const newest = await compareNewest(db, searched, wanted)
   const { edge } = newest
-  if (edge === undefined) return { candidates: bestOf(newest.best, wanted), rankedFrom: undefined }
+  const bestOfNewest = bestOf(newest.best, wanted)
+  if (edge === undefined) return { candidates: bestOfNewest, rankedFrom: undefined }
+  if (newest.inHeaders === 0 && bestOfNewest.length === wanted.most) likely(bestOfNewest)
   const known = wanted.after?.rankedFrom
   const findBodies = (rankedFrom: Place | undefined) => findInBodies(db, searched, wanted, { edge, newest, rankedFrom })
   // Words in the headers of no new message are rare in older headers, so the search of bodies does not wait for these.
@@ -93,14 +106,17 @@ function findInBodies(
   wanted: Wanted,
   { edge, newest, rankedFrom }: { edge: Edge; newest: Compared; rankedFrom: Place | undefined },
 ): Promise<Older> {
+  const rows = Math.max(1, wanted.most - newest.best.length)
   return findOlder(db, searched, wanted, edge, {
     lookedUp: (parameters) => (rankedFrom ? lookedUpAnywhere : lookedUpInBodies)(searched.words, parameters),
     only: ({ inHeaders }) => `not ${inHeaders}`,
     rankedFrom,
     before: laterOf(edge, searched, wanted),
-    rows: wanted.most,
+    rows,
     found: newest.matched - (rankedFrom ? 0 : newest.inHeaders),
-    isEnough: (compared) => compared.best.length === wanted.most,
+    // The newest rank before them.
+    isEnough: ({ best }) => bestOf([...newest.best, ...best], wanted).length === wanted.most,
+    growth: ({ matched }) => Math.max(LEAST_GROWTH, MARGIN * (rows / Math.max(1, matched))),
   })
 }
 
@@ -123,6 +139,7 @@ async function findInHeaders(
     rows,
     found: newest.inHeaders,
     isEnough: ({ matched }) => matched >= rows,
+    growth: () => GROWTH,
   }
   if (after === undefined) return rows <= 0 ? { best: [], from: edge } : findOlder(db, searched, wanted, edge, kind)
   const from = after.rankedFrom
@@ -158,7 +175,7 @@ async function findOlder(
   edge: Edge,
   kind: Kind,
 ): Promise<Older> {
-  const { rows, before, isEnough } = kind
+  const { rows, before, isEnough, growth } = kind
   const expected = MARGIN * (rows / Math.max(1, kind.found))
   if (isFrequent(searched, kind)) {
     const from = await placeAfter(db, searched, before, Math.ceil(expected * comparedOf(searched)))
@@ -171,11 +188,12 @@ async function findOlder(
   }
   const most = kind.found === 0 ? UNKNOWN_MS : Number.POSITIVE_INFINITY
   const elapsed = expected * (edge.newest.getTime() - edge.timestamp.getTime())
-  for (let time = Math.max(DAY_MS, Math.min(most, elapsed)); ; time *= GROWTH) {
+  for (let time = Math.max(DAY_MS, Math.min(most, elapsed)); ; ) {
     const since = before.timestamp.getTime() - time
     const from = since <= edge.oldest.getTime() ? undefined : { timestamp: new Date(since), id: FIRST_ID }
     const older = await compareOlder(db, searched, wanted, kind, { from, isIndexed: true })
     if (from === undefined || isEnough(older)) return { best: older.best, from }
+    time *= growth(older)
   }
 }
 
