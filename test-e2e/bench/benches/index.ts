@@ -9,6 +9,7 @@ import { gateway } from './gateway.ts'
 import { latency } from './latency.ts'
 import { lists } from './lookups/lists.ts'
 import { mailbox } from './lookups/mailbox.ts'
+import { ingest } from './mail/ingest.ts'
 import { pipeline } from './mail/pipeline.ts'
 import { queue } from './mail/queue.ts'
 import { sending } from './mail/sending.ts'
@@ -23,6 +24,7 @@ export const benches: readonly Bench[] = [
   memory,
   latency,
   smtp,
+  ingest,
   pipeline,
   mailbox,
   gateway,

@@ -18,8 +18,8 @@ export interface BenchContext {
   say(text: string): void
   /** The folder of this bench, on the disk that the services use. */
   readonly folder: string
-  /** Starts every service as a process, with its own databases and topics and without any load. */
-  startSystem(options?: Pick<SystemOptions, 'environment'>): Promise<System>
+  /** Starts services as processes, by default all, with their own databases and topics and without any load. */
+  startSystem(options?: Pick<SystemOptions, 'environment' | 'services'>): Promise<System>
   /** Node arguments for a process that is profiled together with the given service. */
   nodeArguments(service: string): readonly string[]
   /** Stops something at the end of the bench, in reverse order of the calls. */

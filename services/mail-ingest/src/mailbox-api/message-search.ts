@@ -5,13 +5,12 @@ import { type Cursors, KeysetPage } from '@restante/service/http'
 import { requireInbox, scopeFilter } from '@restante/service/identity'
 import { type MessageItemRow, messageItem } from '../mailbox/rows/documents.ts'
 import { findCandidates } from '../search/finding/candidates.ts'
-import type { Wanted } from '../search/finding/compare.ts'
-import { highlight } from '../search/finding/found.ts'
 import { searchedWords } from '../search/finding/search-query.ts'
+import { highlight, Texts } from '../search/results/found.ts'
 import { Stems } from '../search/text/stems.ts'
 import { byIds, MESSAGE_ITEMS } from './pages/items.ts'
 import type { Measured } from './pages/list-query.ts'
-import { answerResults, takeResults } from './search/ranking.ts'
+import { answerSearch } from './search/ranking.ts'
 
 const FOUND = sql<Measured<MessageItemRow>, [ids: readonly string[]]>(byIds(MESSAGE_ITEMS))
 
@@ -26,14 +25,23 @@ export async function searchMessages(
   const stems = await Stems.load()
   const words = searchedWords(q, stems)
   const searched = { scope: scopeFilter(caller), words, before, after }
-  const find = (wanted: Wanted) => findCandidates(db, searched, wanted)
-  const results = await takeResults(page, 'id', find, async (candidates) => {
-    const highlighted = await highlight(db, candidates, words, stems)
-    return candidates.flatMap((candidate) => {
-      const highlights = highlighted.get(candidate.id)
-      return highlights ? [{ candidate, highlights }] : []
-    })
+  const texts = new Texts(db)
+  const { items, members } = await answerSearch(db, page, {
+    result: 'id',
+    find: (wanted, likely) =>
+      findCandidates(db, searched, wanted, (candidates) => {
+        texts.begin(candidates)
+        likely(candidates)
+      }),
+    async match(candidates) {
+      const highlighted = await highlight(texts, candidates, words, stems)
+      return candidates.flatMap((candidate) => {
+        const highlights = highlighted.get(candidate.id)
+        return highlights ? [{ candidate, highlights }] : []
+      })
+    },
+    rows: FOUND,
+    item: messageItem,
   })
-  const { items, members } = await answerResults(db, page, results, FOUND, messageItem)
   return { ...members, messages: items }
 }

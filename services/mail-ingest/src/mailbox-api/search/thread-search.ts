@@ -6,14 +6,14 @@ import { scopeFilter } from '@restante/service/identity'
 import { threadItem } from '../../mailbox/rows/documents.ts'
 import type { ThreadRow } from '../../mailbox/rows/rows.ts'
 import { findCandidates } from '../../search/finding/candidates.ts'
-import type { Candidate, Wanted } from '../../search/finding/compare.ts'
-import { highlight } from '../../search/finding/found.ts'
+import type { Candidate } from '../../search/finding/compare.ts'
 import { searchedWords } from '../../search/finding/search-query.ts'
 import { findOthers, findSeen } from '../../search/finding/threads.ts'
+import { highlight, Texts } from '../../search/results/found.ts'
 import { Stems } from '../../search/text/stems.ts'
 import { byIds, THREAD_ITEMS } from '../pages/items.ts'
 import type { Measured } from '../pages/list-query.ts'
-import { answerResults, takeResults } from './ranking.ts'
+import { answerSearch } from './ranking.ts'
 
 const FOUND = sql<Measured<ThreadRow>, [ids: readonly string[]]>(byIds(THREAD_ITEMS))
 
@@ -31,28 +31,37 @@ export async function searchThreads(
   // The newest thread is that with the newest activity, as in lists; the bounds of time are about the same. A thread is at
   // least as new as its newest message, so that the upper bound of its time is one of each message.
   const searched = { scope, words, before, threads: { before, after } }
-  const find = (wanted: Wanted) => findCandidates(db, searched, wanted)
-  const highlights = (candidates: readonly Candidate[]) => highlight(db, candidates, words, stems)
-  // The place of a thread is that of its best message, so that a page need not read other threads.
-  const results = await takeResults(page, 'thread_id', find, async (candidates, position) => {
-    const [ofBest, seen] = await Promise.all([
-      highlights(candidates),
-      position && findSeen(db, searched, candidates, position),
-    ])
-    const unseen = candidates.filter(({ thread_id }) => !seen?.has(thread_id))
-    // What only seemed to match must not hide the messages of the same thread that do.
-    const others = await findOthers(
-      db,
-      searched,
-      unseen.filter(({ id }) => !ofBest.has(id)),
-    )
-    const ofOthers = await highlights(others)
-    return unseen.flatMap((candidate) => {
-      const other = others.find(({ id, thread_id }) => thread_id === candidate.thread_id && ofOthers.has(id))
-      const shown = ofBest.get(candidate.id) ?? ofOthers.get(other?.id ?? '')
-      return shown ? [{ candidate, highlights: shown }] : []
-    })
+  const texts = new Texts(db)
+  const highlights = (candidates: readonly Candidate[]) => highlight(texts, candidates, words, stems)
+  const { items, members } = await answerSearch(db, page, {
+    result: 'thread_id',
+    find: (wanted, likely) =>
+      findCandidates(db, searched, wanted, (candidates) => {
+        texts.begin(candidates)
+        likely(candidates)
+      }),
+    // The place of a thread is that of its best message, so that a page need not read other threads.
+    async match(candidates, position) {
+      const [ofBest, seen] = await Promise.all([
+        highlights(candidates),
+        position && findSeen(db, searched, candidates, position),
+      ])
+      const unseen = candidates.filter(({ thread_id }) => !seen?.has(thread_id))
+      // What only seemed to match must not hide the messages of the same thread that do.
+      const others = await findOthers(
+        db,
+        searched,
+        unseen.filter(({ id }) => !ofBest.has(id)),
+      )
+      const ofOthers = await highlights(others)
+      return unseen.flatMap((candidate) => {
+        const other = others.find(({ id, thread_id }) => thread_id === candidate.thread_id && ofOthers.has(id))
+        const shown = ofBest.get(candidate.id) ?? ofOthers.get(other?.id ?? '')
+        return shown ? [{ candidate, highlights: shown }] : []
+      })
+    },
+    rows: FOUND,
+    item: threadItem,
   })
-  const { items, members } = await answerResults(db, page, results, FOUND, threadItem)
   return { ...members, threads: items }
 }

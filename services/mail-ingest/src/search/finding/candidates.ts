@@ -38,6 +38,8 @@ interface Kind {
   readonly rows: number
   readonly found: number
   readonly isEnough: (compared: Compared) => boolean
+  /** How much the time grows when these were not enough. */
+  readonly growth: (compared: Compared) => number
 }
 
 /** The best of the messages of one kind that are not older than a place; undefined: of all. */
@@ -57,8 +59,13 @@ const DAY_MS = 86_400_000
 const UNKNOWN_MS = 64 * DAY_MS
 /** Of messages of which none was among the newest, so few are all read at once, whatever their time. */
 const FEW = 500
-/** How much more than expected is looked at, and how much the time grows when it was too short. */
+/** Where so few messages are expected to have enough, they are compared one by one: a day of the index may have many more. */
+const NEXT = 1_000
+/** How much more than expected is looked at. */
 const MARGIN = 1.5
+/** How much the time grows at least when it was too short: as much as those found in it tell. */
+const LEAST_GROWTH = 2
+/** How much it always grows where it decides from where on messages are ranked by sender, recipients and subject. */
 const GROWTH = 16
 /** The lowest id. */
 const FIRST_ID = '00000000-0000-0000-0000-000000000000'
@@ -67,11 +74,19 @@ const FIRST_ID = '00000000-0000-0000-0000-000000000000'
  * Finds the best results after a position. Of messages with a word in sender, recipients or subject, the newest
  * `LIMITS.search.ranked` rank before all others; those that are older rank by time, among those with all words in the
  * body alone.
+ * @param likely is told the results that will be found unless an older message ranks before them, which is rare.
  */
-export async function findCandidates(db: Queryable, searched: SearchedScope, wanted: Wanted): Promise<Candidates> {
+export async function findCandidates(
+  db: Queryable,
+  searched: SearchedScope,
+  wanted: Wanted,
+  likely: (candidates: readonly Candidate[]) => void,
+): Promise<Candidates> {
   const newest = await compareNewest(db, searched, wanted)
   const { edge } = newest
-  if (edge === undefined) return { candidates: bestOf(newest.best, wanted), rankedFrom: undefined }
+  const bestOfNewest = bestOf(newest.best, wanted)
+  if (edge === undefined) return { candidates: bestOfNewest, rankedFrom: undefined }
+  if (newest.inHeaders === 0 && bestOfNewest.length === wanted.most) likely(bestOfNewest)
   const known = wanted.after?.rankedFrom
   const findBodies = (rankedFrom: Place | undefined) => findInBodies(db, searched, wanted, { edge, newest, rankedFrom })
   // Words in the headers of no new message are rare in older headers, so the search of bodies does not wait for these.
@@ -87,21 +102,27 @@ export async function findCandidates(db: Queryable, searched: SearchedScope, wan
 }
 
 /** Older messages that have all words in their body, and those that are not ranked by sender, recipients and subject. */
-function findInBodies(
+async function findInBodies(
   db: Queryable,
   searched: SearchedScope,
   wanted: Wanted,
   { edge, newest, rankedFrom }: { edge: Edge; newest: Compared; rankedFrom: Place | undefined },
 ): Promise<Older> {
-  return findOlder(db, searched, wanted, edge, {
+  const rows = Math.max(1, wanted.most - newest.best.length)
+  const kind: Kind = {
     lookedUp: (parameters) => (rankedFrom ? lookedUpAnywhere : lookedUpInBodies)(searched.words, parameters),
     only: ({ inHeaders }) => `not ${inHeaders}`,
     rankedFrom,
     before: laterOf(edge, searched, wanted),
-    rows: wanted.most,
+    rows,
     found: newest.matched - (rankedFrom ? 0 : newest.inHeaders),
-    isEnough: (compared) => compared.best.length === wanted.most,
-  })
+    // The newest rank before them.
+    isEnough: ({ best }) => bestOf([...newest.best, ...best], wanted).length === wanted.most,
+    growth: ({ matched }) => Math.max(LEAST_GROWTH, MARGIN * (rows / Math.max(1, matched))),
+  }
+  const isNear = kind.found > 0 && expectedAmong(searched, kind) <= NEXT
+  const next = isNear ? await findNext(db, searched, wanted, kind) : undefined
+  return next ?? findOlder(db, searched, wanted, edge, kind)
 }
 
 /** Older messages that are ranked by sender, recipients and subject. After a position they are the same as before it. */
@@ -123,8 +144,13 @@ async function findInHeaders(
     rows,
     found: newest.inHeaders,
     isEnough: ({ matched }) => matched >= rows,
+    growth: () => GROWTH,
   }
-  if (after === undefined) return rows <= 0 ? { best: [], from: edge } : findOlder(db, searched, wanted, edge, kind)
+  if (after === undefined) {
+    if (rows <= 0) return { best: [], from: edge }
+    const next = isFrequent(searched, kind) ? await findNext(db, searched, wanted, kind) : undefined
+    return next ?? findOlder(db, searched, wanted, edge, kind)
+  }
   const from = after.rankedFrom
   const isIndexed = from === undefined || !isFrequent(searched, kind)
   const { best } = await compareOlder(db, searched, wanted, kind, { from, isIndexed })
@@ -133,6 +159,11 @@ async function findInHeaders(
 
 function isFrequent(searched: SearchedScope, { found }: Kind): boolean {
   return found >= comparedOf(searched) * FREQUENT
+}
+
+/** Among how many messages enough are expected, as frequent as among the newest. */
+function expectedAmong(searched: SearchedScope, { rows, found }: Kind): number {
+  return Math.ceil(MARGIN * (rows / Math.max(1, found)) * comparedOf(searched))
 }
 
 function comparedOf({ words }: SearchedScope): number {
@@ -147,9 +178,22 @@ function laterOf(edge: Edge, { words }: SearchedScope, { after }: Wanted): Place
 }
 
 /**
- * Older messages of one kind. A word is in so many that only those of a time are looked at in which enough are expected,
- * as frequent as among the newest. A frequent one is first looked for in messages one by one; but it may have been rare
- * before, and then only the index finds it without reading all of them.
+ * A frequent word is first looked for in messages one by one; but it may have been rare before, and then only the index
+ * finds it without reading all of them. Undefined: it was.
+ */
+async function findNext(
+  db: Queryable,
+  searched: SearchedScope,
+  wanted: Wanted,
+  kind: Kind,
+): Promise<Older | undefined> {
+  const next = await compareNext(db, searched, wanted, kind, expectedAmong(searched, kind))
+  return next.edge === undefined || kind.isEnough(next) ? { best: next.best, from: next.edge } : undefined
+}
+
+/**
+ * Older messages of one kind, by the index. A word is in so many that only those of a time are looked at in which enough are
+ * expected, as frequent as among the newest.
  */
 async function findOlder(
   db: Queryable,
@@ -158,42 +202,21 @@ async function findOlder(
   edge: Edge,
   kind: Kind,
 ): Promise<Older> {
-  const { rows, before, isEnough } = kind
-  const expected = MARGIN * (rows / Math.max(1, kind.found))
-  if (isFrequent(searched, kind)) {
-    const from = await placeAfter(db, searched, before, Math.ceil(expected * comparedOf(searched)))
-    const older = await compareOlder(db, searched, wanted, kind, { from, isIndexed: false })
-    if (from === undefined || isEnough(older)) return { best: older.best, from }
-  }
+  const { before, isEnough, growth } = kind
   if (kind.found === 0) {
     const few = await compareOlder(db, searched, wanted, kind, { from: undefined, isIndexed: true, limit: FEW })
     if (few.matched < FEW) return { best: few.best, from: undefined }
   }
   const most = kind.found === 0 ? UNKNOWN_MS : Number.POSITIVE_INFINITY
-  const elapsed = expected * (edge.newest.getTime() - edge.timestamp.getTime())
-  for (let time = Math.max(DAY_MS, Math.min(most, elapsed)); ; time *= GROWTH) {
+  const elapsed =
+    (expectedAmong(searched, kind) / comparedOf(searched)) * (edge.newest.getTime() - edge.timestamp.getTime())
+  for (let time = Math.max(DAY_MS, Math.min(most, elapsed)); ; ) {
     const since = before.timestamp.getTime() - time
     const from = since <= edge.oldest.getTime() ? undefined : { timestamp: new Date(since), id: FIRST_ID }
     const older = await compareOlder(db, searched, wanted, kind, { from, isIndexed: true })
     if (from === undefined || isEnough(older)) return { best: older.best, from }
+    time *= growth(older)
   }
-}
-
-/** The place of the last of so many messages before a place; none when there are fewer. */
-async function placeAfter(
-  db: Queryable,
-  searched: SearchedScope,
-  before: Place,
-  messages: number,
-): Promise<Place | undefined> {
-  const parameters = new Parameters()
-  const conditions = [inScope(searched, parameters), placed('<', before, parameters)]
-  const [place] = await parameters.query<Place>(
-    db,
-    `select "timestamp", id from searchable where ${conditions.join(' and ')}
- order by "timestamp" desc, id desc offset ${messages - 1} limit 1`,
-  )
-  return place
 }
 
 /** Compares the newest messages, and finds the oldest of them; none when the scope has fewer. */
@@ -209,6 +232,28 @@ function compareNewest(db: Queryable, searched: SearchedScope, wanted: Wanted): 
               (select "timestamp" ${rows} ${newestFirst} limit 1) as newest,
               (select "timestamp" ${rows} order by "timestamp", id limit 1) as oldest
          ${rows} ${newestFirst} offset ${most - 1} limit 1`,
+    wanted,
+    words: searched.words,
+    parameters,
+  })
+}
+
+/** Compares so many of the messages before a kind's place one by one, and finds the last of them; none when there are fewer. */
+function compareNext(
+  db: Queryable,
+  searched: SearchedScope,
+  wanted: Wanted,
+  { only, before, rankedFrom }: Kind,
+  messages: number,
+): Promise<Compared> {
+  const parameters = new Parameters()
+  const compared = comparison(searched, parameters, rankedFrom)
+  const conditions = [inScope(searched, parameters), placed('<', before, parameters)]
+  const next = `from searchable where ${conditions.join(' and ')} order by "timestamp" desc, id desc`
+  return compare(db, {
+    candidates: compared.select(`(select * ${next} limit ${messages}) as next`, [compared.matches, only(compared)]),
+    edge: `select "timestamp" as edge_timestamp, id as edge_id, "timestamp" as newest, "timestamp" as oldest
+        ${next} offset ${messages - 1} limit 1`,
     wanted,
     words: searched.words,
     parameters,

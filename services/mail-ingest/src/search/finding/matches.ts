@@ -102,6 +102,8 @@ interface Part {
 }
 
 function foldedWithPositions(text: string): FoldedText {
+  // Found first: most texts are such, and each look at a long one costs as much as comparing it.
+  if (isAscii(text)) return { fold: text.toLowerCase(), positionOf: (index) => index }
   const whole = folded(text)
   if (isAligned(text, whole)) return { fold: whole, positionOf: (index) => index }
   const parts: Part[] = []

@@ -4,11 +4,12 @@ import { LIMITS } from '@restante/contracts/vocabulary'
 import { type Queryable, sql } from '@restante/service/database'
 import type { StoredAttachment } from '../../mailbox/rows/rows.ts'
 import { unpackedBytes } from '../../mailbox/rows/unpacked-bytes.ts'
+import type { Candidate } from '../finding/compare.ts'
+import { type FoundText, highlightsOf } from '../finding/highlights.ts'
+import type { SearchedWord } from '../finding/search-query.ts'
 import { SEARCHED_BODY, SEARCHED_DOCUMENTS, searchedText } from '../indexing/store.ts'
 import type { Stems } from '../text/stems.ts'
-import type { Candidate } from './compare.ts'
-import { type FoundText, highlightsOf } from './highlights.ts'
-import type { SearchedWord } from './search-query.ts'
+import { ReadAhead } from './read-ahead.ts'
 
 interface TextRow {
   readonly id: string
@@ -41,16 +42,48 @@ const AT_ONCE = 10
 /** Other requests have a turn after so many characters. A turn after each short text would cost more than comparing it. */
 const COMPARED_AT_ONCE = 20_000
 
+/** The texts of messages that are compared with a search. */
+export class Texts {
+  readonly #db: Queryable
+  readonly #short: ReadAhead<TextRow>
+
+  constructor(db: Queryable) {
+    this.#db = db
+    this.#short = new ReadAhead((ids) => this.#read(ids, SHORT_BYTES))
+  }
+
+  /** Begins to read the texts of messages that are probably results. */
+  begin(candidates: readonly Candidate[]): void {
+    this.#short.begin(candidates.map(({ id }) => id))
+  }
+
+  /** The texts of these messages, the short ones first; long ones a few at a time. */
+  async *of(candidates: readonly Candidate[]): AsyncGenerator<readonly TextRow[]> {
+    const ids = candidates.map(({ id }) => id)
+    const short = await this.#short.rows(ids)
+    yield short
+    const shortIds = new Set(short.map(({ id }) => id))
+    const withLongTexts = ids.filter((id) => !shortIds.has(id))
+    for (let from = 0; from < withLongTexts.length; from += AT_ONCE) {
+      yield await this.#read(withLongTexts.slice(from, from + AT_ONCE), null)
+    }
+  }
+
+  #read(ids: readonly string[], mostBytes: number | null): Promise<TextRow[]> {
+    return this.#db.query(TEXTS, ids, LIMITS.search.bodyText, LIMITS.search.documentText, mostBytes)
+  }
+}
+
 /** The highlights of those candidates that match every word, by the id of their message. */
 export async function highlight(
-  db: Queryable,
+  texts: Texts,
   candidates: readonly Candidate[],
   words: readonly SearchedWord[],
   stems: Stems,
 ): Promise<Map<string, Highlights>> {
   const found = new Map<string, Highlights>()
   let compared = 0
-  const add = async (rows: readonly TextRow[]) => {
+  for await (const rows of texts.of(candidates)) {
     for (const row of rows) {
       if (compared >= COMPARED_AT_ONCE) {
         await nextTurn()
@@ -61,16 +94,6 @@ export async function highlight(
       const highlights = highlightsOf(text, words, stems)
       if (highlights) found.set(row.id, highlights)
     }
-  }
-  const read = (ids: readonly string[], mostBytes: number | null) =>
-    db.query(TEXTS, ids, LIMITS.search.bodyText, LIMITS.search.documentText, mostBytes)
-  const ids = candidates.map(({ id }) => id)
-  const short = await read(ids, SHORT_BYTES)
-  await add(short)
-  const shortIds = new Set(short.map(({ id }) => id))
-  const withLongTexts = ids.filter((id) => !shortIds.has(id))
-  for (let from = 0; from < withLongTexts.length; from += AT_ONCE) {
-    await add(await read(withLongTexts.slice(from, from + AT_ONCE), null))
   }
   return found
 }
