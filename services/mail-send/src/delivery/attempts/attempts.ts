@@ -169,10 +169,10 @@ export class Attempts {
   async #promptly(context: Context, route: Route, bottleneck: Bottleneck): Promise<void> {
     const { key } = bottleneck
     const patience = new AbortController()
-    let goOn: (() => void) | undefined
+    let ended: (() => void) | undefined
     const late = setTimeout(() => {
       patience.abort(new NotPromptError(key))
-      goOn = this.#goOnApart(context)
+      ended = this.#goOnApart(context)
     }, PROMPT_SESSION_MS)
     try {
       await this.#attempt(context, route, this.#learner(bottleneck), { bottleneck, patience: patience.signal })
@@ -182,7 +182,7 @@ export class Attempts {
       await this.#moveToSlow(context)
     } finally {
       clearTimeout(late)
-      goOn?.()
+      ended?.()
     }
   }
 
