@@ -1,8 +1,8 @@
 import { describeAtFullLength, PATIENCE_MS, type StreamClient, WebhookReceiver, waitFor } from '@restante/testkit'
 import { arrival, mailTo } from '../support/mail.ts'
-import { openStream } from '../support/streams.ts'
+import { eventAbout, openStream } from '../support/streams.ts'
 import { useOwnSystem } from '../support/suite.ts'
-import { createTenant } from '../support/tenants.ts'
+import { createTenant, newUsername } from '../support/tenants.ts'
 import { knotBehindUnbound, type Names, zoneInMemory } from './names.ts'
 import { verdictsOf } from './verdicts.ts'
 
@@ -21,7 +21,7 @@ function describeStory(folder: string, open: () => Promise<Names>): void {
   let names: Names
   const system = useOwnSystem(folder, async () => {
     names = system.cleanUp(await open())
-    return { DNS_SERVERS: names.servers }
+    return { DNS_SERVERS: names.servers, TRACKING_TLS_BY_PROXY: 'true' }
   })
   const receiver = new WebhookReceiver()
   let stream: StreamClient
@@ -32,7 +32,7 @@ function describeStory(folder: string, open: () => Promise<Names>): void {
     await client.webhooks.create({ url: (await receiver.start()).url, eventTypes: ['domain.verified'] })
     system.cleanUp(receiver)
     stream = await openStream(system.endpoints, system.tenant.key, { event_types: ['domain.verified'] })
-    const created = await client.domains.create({ domain: `${NAME}.` })
+    const created = await client.domains.create({ domain: `${NAME}.`, trackingEnabled: true })
     expect(created).toMatchObject({ domainId: NAME, status: 'NOT_STARTED' })
     await names.publish(await zoneFileOf(NAME), system.peer.domain)
     await client.domains.verify(NAME)
@@ -85,6 +85,38 @@ function describeStory(folder: string, open: () => Promise<Names>): void {
     expect((await arrival(system, inboxId, sent.messageId)).labels).toContain('sent')
   })
 
+  it('has the opening of its mail told by the image in it: in an event, a label and a time, once', async () => {
+    const { client, key } = system.tenant
+    const openings = await openStream(system.endpoints, key, { event_types: ['message.opened'] })
+    const send = async () => {
+      const to = system.peer.address(newUsername())
+      const body = { to, subject: 'Tracked', html: '<p>Hello</p>', trackOpens: true }
+      const { messageId } = await client.inboxes.messages.send(inboxId, body)
+      const html = String((await system.peer.server.next(to)).parsed.html)
+      const [, host, path = ''] = /<img src="https:\/\/([^/"]+)(\/o\/[\w-]+)"/.exec(html) ?? []
+      expect(host).toBe(`link.${NAME}`)
+      return { messageId, path }
+    }
+    /** Loads an image as the proxy in front asks for it. */
+    const load = async (path: string) => {
+      const response = await fetch(`${system.endpoints.gatewayUrl}${path}`)
+      expect([response.status, response.headers.get('content-type')]).toEqual([200, 'image/gif'])
+    }
+    const [opened, unopened, last] = [await send(), await send(), await send()]
+    await load(`/o/${'a'.repeat(43)}`)
+    for (let times = 0; times < 3; times++) await load(opened.path)
+    await eventAbout(openings, opened.messageId, 'message.opened')
+    await load(opened.path)
+    await load(last.path)
+    await eventAbout(openings, last.messageId, 'message.opened')
+    const messages = await Promise.all(
+      [opened, unopened, last].map(({ messageId }) => client.inboxes.messages.get(inboxId, messageId)),
+    )
+    expect(messages.map(({ labels }) => labels.includes('opened'))).toEqual([true, false, true])
+    expect(openings.events.map((event) => event['event_type'])).toEqual(['message.opened', 'message.opened'])
+    openings.close()
+  })
+
   it('cannot be registered by another organization once it is verified', async () => {
     const stranger = await createTenant(system.endpoints)
     await expect(stranger.client.domains.create({ domain: NAME })).rejects.toMatchObject({
@@ -97,7 +129,7 @@ function describeStory(folder: string, open: () => Promise<Names>): void {
     const { client } = system.tenant
     await client.domains.delete(NAME)
     await expect(client.domains.get(NAME)).rejects.toMatchObject({ statusCode: 404 })
-    expect((await client.inboxes.messages.list(inboxId)).count).toBe(2)
+    expect((await client.inboxes.messages.list(inboxId)).count).toBe(5)
     const send = () => client.inboxes.messages.send(inboxId, { to: system.peer.address(), text: 'Hello' })
     await waitFor(
       async () => {

@@ -5,6 +5,7 @@ import { publishZoneFile } from './zone-file.ts'
 /** Hosts of the installation, as the local stack names them. */
 const INSTALLATION = `
 mx.restante.test. IN A 127.0.0.1
+track.restante.test. IN A 127.0.0.1
 spf.restante.test. IN TXT "v=spf1 ip4:127.0.0.0/8 -all"`
 
 /** The DNS of a test, in which the owner of a domain publishes. */

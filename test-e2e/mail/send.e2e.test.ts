@@ -2,7 +2,7 @@ import { operate, waitFor } from '@restante/testkit'
 import { AgentMail } from 'agentmail'
 import { arrival, inboxWithMail } from '../support/mail.ts'
 import { deliveryReport } from '../support/reports.ts'
-import { eventAbout, eventsAbout, openStream } from '../support/streams.ts'
+import { eventAbout, eventsAbout, openStream, typesAbout } from '../support/streams.ts'
 import { useSystem } from '../support/suite.ts'
 import { createTenant, newUsername } from '../support/tenants.ts'
 
@@ -171,20 +171,36 @@ describe('outgoing mail', () => {
       await stream.close()
     })
 
-    it('bounce the message when they are reported later by a delivery report', async () => {
+    it('bounce the message when they are reported later by a delivery report: once, with label and list entry', async () => {
       const inboxId = await newInbox()
-      const to = address()
       const stream = await listen(inboxId)
-      const { messageId } = await messages().send(inboxId, { to, subject: 'Late', text: 'Hello?' })
-      const { mailFrom } = await system.peer.server.next(to)
-      await eventAbout(stream, messageId, 'message.delivered')
-      await system.peer.send({
-        envelope: { from: '', to: mailFrom },
-        raw: deliveryReport({ reporter: system.peer.domain, returnPath: mailFrom, recipient: to, status: '5.1.1' }),
-      })
+      const send = async (to: string) => {
+        const { messageId } = await messages().send(inboxId, { to, subject: 'Late', text: 'Hello?' })
+        const { mailFrom } = await system.peer.server.next(to)
+        await eventAbout(stream, messageId, 'message.delivered')
+        const report = (returnPath = mailFrom) => {
+          const failure = { reporter: system.peer.domain, returnPath, recipient: to, status: '5.1.1' }
+          return system.peer.send({ envelope: { from: '', to: returnPath }, raw: deliveryReport(failure) })
+        }
+        return { messageId, mailFrom, report }
+      }
+      const to = address()
+      const { messageId, mailFrom, report } = await send(to)
+      const [local = '', domain = ''] = mailFrom.split('@')
+      const forged = `${local.slice(0, -1)}${local.endsWith('0') ? '1' : '0'}@${domain}`
+      await expect(report(forged)).rejects.toMatchObject({ responseCode: 550 })
+      for (let times = 0; times < 2; times++) await report()
       expect(await eventAbout(stream, messageId, 'message.bounced')).toMatchObject({
         bounce: { type: 'Permanent', sub_type: 'NoEmail', recipients: [{ address: to, status: 'bounced' }] },
       })
+      expect(await labelsOf(inboxId, messageId)).toContain('bounced')
+      const entry = await system.tenant.client.lists.get('send', 'block', to)
+      expect(entry).toMatchObject({ reason: 'bounced', readOnly: true })
+      const later = await send(address())
+      await later.report()
+      await eventAbout(stream, later.messageId, 'message.bounced')
+      const bounced = typesAbout(stream, messageId).filter((type) => type === 'message.bounced')
+      expect(bounced).toHaveLength(1)
       await stream.close()
     })
   })

@@ -10,7 +10,7 @@ import type { ScheduledTimer } from './state/timer.ts'
 import { Attempts, type Handler, type WorkOptions } from './working/attempt.ts'
 import { DirectStarts } from './working/direct-starts.ts'
 import { Poller } from './working/poller.ts'
-import { Queues, type TimerJob } from './working/queues.ts'
+import { type MakeAttempt, Queues, type TimerJob } from './working/queues.ts'
 
 export interface TimersOptions {
   readonly db: Transactional
@@ -31,7 +31,7 @@ export interface TimersOptions {
 interface Work {
   readonly concurrency: number
   readonly shares: number
-  readonly make: (job: TimerJob) => Promise<void>
+  readonly make: MakeAttempt
   readonly direct: DirectStarts | undefined
 }
 
@@ -95,7 +95,7 @@ export class Timers<Kinds extends object> extends Schedule<Kinds> implements Com
     const { db, log } = this.#options
     const { concurrency, shares = 1, direct = 0 } = options
     const attempts = new Attempts(db, log, options, handler)
-    const make = (job: TimerJob) => attempts.make({ ...job, kind }, this.#stopping.signal)
+    const make: MakeAttempt = (job, leaveSlot) => attempts.make({ ...job, kind }, this.#stopping.signal, leaveSlot)
     // In the queue the shares take turns, in a line they would not.
     const mostWaiting = shares === 1 ? mostQueued(direct) : 0
     const putFirst = async (jobs: readonly TimerJob[]) => (await this.#poller?.putFirst(kind, jobs)) ?? jobs

@@ -142,7 +142,9 @@ const variables = z.object({
     .describe('Concurrent deliveries of this process to one domain; does not apply to a smarthost'),
   DELIVERY_SLOW_CONCURRENCY: env
     .integer(50, 1_000, 1)
-    .describe('Further concurrent deliveries to domains that were slow, or could not be reached, at the last attempt'),
+    .describe(
+      'Further concurrent deliveries to domains that were slow, or could not be reached, at the last attempt; and as many whose session with another domain lasts longer than 5 s',
+    ),
   DELIVERY_PER_MINUTE: env
     .integer(0, 1_000_000)
     .describe(

@@ -37,9 +37,18 @@ const REFUSALS: readonly [code: string, type: string, subType: string, suppresse
   ['5.7.26', ...CONTENT],
 ]
 
+/** Longest silence of a server before its session is given up. */
+const SILENCE_MS = 5_000
+/** Mails to a server that is silent, of which five are tried at a time. */
+const SILENT = 20
+/** Mails whose time to another server is measured, one after another. */
+const MEASURED = 20
+/** Differences of times below this are those of the machine. */
+const NOISE_MS = 500
+
 describeAtFullLength({ programs: ['postfix'], root: true }, 'a Postfix', () => {
   // Long enough for the waits between attempts at a destination that is busy.
-  const system = useOwnSystem('postfix', async () => ({ RETRY_FOR: '30s' }))
+  const system = useOwnSystem('postfix', async () => ({ RETRY_FOR: '30s', DELIVERY_ANSWER_TIMEOUT: `${SILENCE_MS}ms` }))
   const policy = new PostfixPolicy()
   /** The answers to come about each recipient, at RCPT and at the end of a mail; then it is accepted. */
   const atRecipient = new Map<string, PolicyAction[]>()
@@ -113,6 +122,69 @@ describeAtFullLength({ programs: ['postfix'], root: true }, 'a Postfix', () => {
     const id = await send(to)
     await delivered(id)
     expect(outboundTypes(id)).toEqual(['message.sent', 'message.delivered'])
+  })
+
+  it('that is silent after a mail gets it again, and keeps it once', async () => {
+    const to = someone()
+    atEnd.set(to, ['silence'])
+    const id = await send(to)
+    await delivered(id)
+    expect(await postfix.count('all', `Message-ID: ${id}`)).toBe(1)
+    expect(outboundTypes(id)).toEqual(['message.sent', 'message.delivered'])
+    expect(await isSuppressed(to)).toBe(false)
+  })
+
+  it('that dies after a mail gets it again, and keeps it once', async () => {
+    const to = someone()
+    atEnd.set(to, ['silence'])
+    const { unanswered } = policy
+    const id = await send(to)
+    await waitFor(() => policy.unanswered > unanswered, { what: 'the mail to be whole' })
+    await postfix.killSessions()
+    await delivered(id)
+    expect(await postfix.log()).toContain('killed by signal 9')
+    expect(await postfix.count('all', `Message-ID: ${id}`)).toBe(1)
+    expect(outboundTypes(id)).toEqual(['message.sent', 'message.delivered'])
+    expect(await isSuppressed(to)).toBe(false)
+  })
+
+  it('that is always silent after a mail has it bounce as Transient, and its recipient stays', async () => {
+    const to = someone()
+    atEnd.set(to, Array<PolicyAction>(1_000).fill('silence'))
+    const id = await send(to)
+    await hasLabel(id, 'delayed')
+    expect(await bounced(id)).toMatchObject({ bounce: { type: 'Transient', sub_type: 'General' } })
+    await hasLabel(id, 'bounced')
+    expect(await labelsOf(id)).not.toContain('delayed')
+    expect(await isSuppressed(to)).toBe(false)
+  })
+
+  it('that is silent after mails does not slow mail to another server, and gets them once it answers', async () => {
+    const times = async () => {
+      const all: number[] = []
+      for (let at = 0; at < MEASURED; at++) {
+        const to = system.peer.address(newUsername())
+        const before = Date.now()
+        await send(to)
+        all.push((await system.peer.server.next(to)).receivedAt.getTime() - before)
+      }
+      return all.toSorted((one, other) => one - other)
+    }
+    const alone = await times()
+    const { unanswered } = policy
+    const silent = Array.from({ length: SILENT }, someone)
+    for (const to of silent) atEnd.set(to, Array<PolicyAction>(1_000).fill('silence'))
+    const ids = await Promise.all(silent.map(send))
+    await waitFor(() => policy.unanswered > unanswered, { what: 'a mail in silence' })
+    const beside = await times()
+    const isOpen = (id: string) => typesAbout(stream, id).every((type) => type === 'message.sent')
+    const open = ids.filter(isOpen)
+    for (const to of silent) atEnd.delete(to)
+    expect(open.length).toBeGreaterThan(0)
+    expect(beside.at(-1)).toBeLessThan(2 * Math.max(alone.at(-1) ?? 0, NOISE_MS))
+    // Of some the time to retry may have ended.
+    await waitFor(() => !ids.some(isOpen), { what: 'the end of each mail', timeout: 60_000 })
+    expect(ids.flatMap(outboundTypes)).toContain('message.delivered')
   })
 
   it.each([

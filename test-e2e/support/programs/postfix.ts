@@ -47,6 +47,23 @@ export class Postfix {
     )
   }
 
+  /** How many mails with a given text are in a mailbox of its domain. */
+  async count(user: string, text: string): Promise<number> {
+    const mailbox = path.join(this.#folder, 'mail', user, 'new')
+    const mails = await Promise.all((await readdir(mailbox)).map((file) => readFile(path.join(mailbox, file), 'utf8')))
+    return mails.filter((mail) => mail.includes(text)).length
+  }
+
+  /** Kills the processes that hold its sessions, each in the middle of what it does; the next session gets a new one. */
+  async killSessions(): Promise<void> {
+    const master = (await readFile(path.join(this.#folder, 'queue/pid/master.pid'), 'utf8')).trim()
+    const children = (await readFile(`/proc/${master}/task/${master}/children`, 'utf8')).trim().split(' ')
+    for (const pid of children) {
+      const name = await readFile(`/proc/${pid}/comm`, 'utf8')
+      if (name.trim() === 'smtpd') process.kill(Number(pid), 'SIGKILL')
+    }
+  }
+
   /** Its log: which server accepted or refused which mail. */
   log(): Promise<string> {
     return readFile(path.join(this.#folder, 'log/mail.log'), 'utf8')
@@ -75,6 +92,7 @@ queue_directory = ${own.folder}/queue
 data_directory = ${own.folder}/data
 maillog_file = ${own.folder}/log/mail.log
 queue_run_delay = 5s
+service_throttle_time = 1s
 minimal_backoff_time = 5s
 maillog_file_prefixes = ${own.folder}
 command_directory = /usr/sbin

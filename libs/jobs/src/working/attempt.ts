@@ -69,6 +69,11 @@ export interface AttemptContext<Payload> {
    * Called inside `run`, or by a shared effect: schedules another attempt instead of completing the timer. The attempts so far stay counted.
    */
   postpone(tx: Tx, dueAt: Date, payload?: Payload): Promise<void>
+  /**
+   * Lets another attempt begin in the place of this one, which goes on. The caller bounds how many attempts of the process
+   * do so at a time.
+   */
+  leaveSlot(): void
 }
 
 export type Handler<Payload> = (attempt: AttemptContext<Payload>) => Promise<void>
@@ -76,6 +81,13 @@ export type Handler<Payload> = (attempt: AttemptContext<Payload>) => Promise<voi
 const LEASE_MS = 10_000
 
 type Outcome = 'completed' | 'retry' | 'given_up' | 'lost' | 'interrupted'
+
+/** What an attempt has to do with besides its timer. */
+interface Surroundings {
+  readonly signal: AbortSignal
+  readonly stopping: AbortSignal
+  readonly leaveSlot: () => void
+}
 
 /** Runs the attempts of one kind of timer. */
 export class Attempts<Payload> {
@@ -103,8 +115,13 @@ export class Attempts<Payload> {
   /**
    * Runs one attempt for a job, if the job's lease is still valid. Never throws: an attempt whose outcome could not be
    * written (the database is down) is repeated when its lease has run out.
+   * @param leaveSlot called when another attempt may begin in the place of this one.
    */
-  async make(job: { id: string; lease: string; kind: string }, stopping: AbortSignal): Promise<void> {
+  async make(
+    job: { id: string; lease: string; kind: string },
+    stopping: AbortSignal,
+    leaveSlot: () => void,
+  ): Promise<void> {
     const { id, kind } = job
     try {
       const timer = await this.#claims.claim(job)
@@ -114,7 +131,7 @@ export class Attempts<Payload> {
       }
       startDelay.observe({ kind }, Math.max(0, Date.now() - timer.dueAt.getTime()) / 1000)
       const end = attemptSeconds.startTimer({ kind })
-      const outcome = await this.#attempt(timer, stopping)
+      const outcome = await this.#attempt(timer, stopping, leaveSlot)
       end()
       attemptsEnded.inc({ kind, outcome })
     } catch (error) {
@@ -123,20 +140,20 @@ export class Attempts<Payload> {
     }
   }
 
-  async #attempt(timer: ClaimedTimer<Payload>, stopping: AbortSignal): Promise<Outcome> {
+  async #attempt(timer: ClaimedTimer<Payload>, stopping: AbortSignal, leaveSlot: () => void): Promise<Outcome> {
     const { maxAttempts, attemptMs } = this.#options
     if (maxAttempts !== undefined && timer.attempt > maxAttempts)
       return this.#giveUp(timer, new AttemptsExhaustedError(maxAttempts))
     const lease = this.#keepLease(timer, stopping)
     try {
       const signals = lease.lost ? [stopping, lease.lost] : [stopping]
-      return await withTimeLimit(attemptMs, signals, (signal) => this.#handle(timer, signal, stopping))
+      return await withTimeLimit(attemptMs, signals, (signal) => this.#handle(timer, { signal, stopping, leaveSlot }))
     } finally {
       lease.stop()
     }
   }
 
-  async #handle(timer: ClaimedTimer<Payload>, signal: AbortSignal, stopping: AbortSignal): Promise<Outcome> {
+  async #handle(timer: ClaimedTimer<Payload>, { signal, stopping, leaveSlot }: Surroundings): Promise<Outcome> {
     const conclude = <T>(effect: (tx: Tx) => Promise<T>): Promise<T> =>
       retryThroughOutage(signal, () => this.#conclude(timer, effect))
     let concluded = false
@@ -164,6 +181,7 @@ export class Attempts<Payload> {
           concluded = true
         },
         postpone: (tx, dueAt, payload) => this.#postpone(tx, timer, dueAt, payload),
+        leaveSlot,
       })
       if (!concluded) await share(this.#endings, undefined)
       return 'completed'

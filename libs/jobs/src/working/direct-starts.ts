@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto'
 import type { Queryable } from '@restante/service/database'
 import { withoutTrace } from '@restante/service/telemetry'
 import { RELEASE_LEASES } from '../state/statements.ts'
-import type { TimerJob } from './queues.ts'
+import type { MakeAttempt, TimerJob } from './queues.ts'
 
 export interface DirectStartsOptions {
   readonly db: Queryable
   readonly atOnce: number
   /** How many may wait for a slot, of those that have time and of the others. */
   readonly mostWaiting: number
-  readonly make: (job: TimerJob) => Promise<void>
+  readonly make: MakeAttempt
   /** Queues timers before all that wait there. @returns those for which there is no room. */
   readonly putFirst: (jobs: readonly TimerJob[]) => Promise<readonly TimerJob[]>
   /** Polls for timers that were given back. */
@@ -47,6 +47,8 @@ export class DirectStarts {
   readonly #patient = new Set<Waiting>()
   readonly #running = new Set<Promise<void>>()
   #runningPatient = 0
+  /** Attempts that have left their slots, and go on. */
+  readonly #apart = new Set<Promise<void>>()
   /** Those that are being put into the queue. */
   readonly #leaving = new Set<Promise<void>>()
   #isOpen = false
@@ -86,7 +88,7 @@ export class DirectStarts {
   async drain(): Promise<void> {
     this.#isOpen = false
     clearTimeout(this.#handOver)
-    await Promise.all([this.#giveBackFrom((line) => [...line]), ...this.#running, ...this.#leaving])
+    await Promise.all([this.#giveBackFrom((line) => [...line]), ...this.#running, ...this.#apart, ...this.#leaving])
   }
 
   #lineOf(hasTime: boolean): Set<Waiting> {
@@ -114,11 +116,21 @@ export class DirectStarts {
   #run(job: TimerJob, line: Set<Waiting>): void {
     const isPatient = line === this.#patient
     if (isPatient) this.#runningPatient++
-    const run = withoutTrace(() => this.#options.make(job))
+    const run = withoutTrace(() => this.#options.make(job, () => leave()))
     this.#running.add(run)
+    const freeSlot = (): boolean => {
+      const hadSlot = this.#running.delete(run)
+      if (hadSlot && isPatient) this.#runningPatient--
+      return hadSlot
+    }
+    const leave = (): void => {
+      if (!freeSlot()) return
+      this.#apart.add(run)
+      this.#fillSlots()
+    }
     void run.finally(() => {
-      this.#running.delete(run)
-      if (isPatient) this.#runningPatient--
+      freeSlot()
+      this.#apart.delete(run)
       this.#fillSlots()
     })
   }

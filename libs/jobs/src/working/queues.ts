@@ -12,6 +12,9 @@ export interface TimerJob {
   readonly lease: string
 }
 
+/** Makes the attempt of a job, and never throws. @param leaveSlot lets another one begin in its place while it goes on. */
+export type MakeAttempt = (job: TimerJob, leaveSlot: () => void) => Promise<void>
+
 export interface QueuesOptions extends RedisAddress {
   /** Prefix of every key. */
   readonly prefix: string
@@ -86,14 +89,14 @@ export class Queues {
     this.#redis.on('close', () => this.#down(new Error('the connection closed')))
   }
 
-  /** Opens the queue of a kind and starts its worker. `work` must not throw. */
-  open(kind: string, concurrency: number, work: (job: TimerJob) => Promise<void>): void {
+  /** Opens the queue of a kind and starts its worker. */
+  open(kind: string, concurrency: number, make: MakeAttempt): void {
     const common = { connection: this.#redis, prefix: this.#prefix }
     // BullMQ reports errors such as deleted keys of a running job, or broken connections. Timers recover from all of
     // them when their leases run out.
     const ignore = (error: Error) => this.#log.debug({ err: error, kind }, 'queue error')
     const queue = new Queue<TimerJob>(kind, { ...common, skipMetasUpdate: true })
-    const worker = new Worker<TimerJob>(kind, (job) => this.#track(work(job.data)), {
+    const worker = new Worker<TimerJob>(kind, (job) => this.#track(job.data, make), {
       ...common,
       concurrency,
       // BullMQ must not rerun the job of a dead worker: the timer's lease decides when it is retried.
@@ -146,7 +149,8 @@ export class Queues {
     const closed = Promise.allSettled(this.#workers.map((worker) => worker.close()))
     // During an outage a worker cannot be closed. No job can arrive then either, so it is enough to wait for the
     // running ones.
-    await (this.#redis.status === 'ready' ? closed : Promise.all(this.#running))
+    if (this.#redis.status === 'ready') await closed
+    await Promise.all(this.#running)
   }
 
   /** Closes every connection, whatever is still running. */
@@ -155,9 +159,12 @@ export class Queues {
     this.#redis.disconnectAll()
   }
 
-  async #track(job: Promise<void>): Promise<void> {
-    this.#running.add(job)
-    await job.finally(() => this.#running.delete(job))
+  /** For BullMQ a job ends when its slot is free, for a shutdown when its attempt has ended. */
+  async #track(job: TimerJob, make: MakeAttempt): Promise<void> {
+    const left = Promise.withResolvers<void>()
+    const attempt = make(job, left.resolve)
+    this.#running.add(attempt)
+    await Promise.race([attempt.finally(() => this.#running.delete(attempt)), left.promise])
   }
 
   #queue(kind: string): Queue<TimerJob> {

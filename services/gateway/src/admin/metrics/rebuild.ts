@@ -20,9 +20,12 @@ export function addRebuild(commands: Command, console: Console): void {
         return console.print(asJson ? json(rebuild) : shown(rebuild))
       }
       let last: MetricsRebuild | undefined
+      let said = ''
       for await (const rebuild of console.metrics().rebuild()) {
-        if (rebuild.state === 'reading' && rebuild.read !== last?.read) console.say(progress(rebuild))
         last = rebuild
+        if (rebuild.state !== 'reading' || progress(rebuild) === said) continue
+        said = progress(rebuild)
+        console.say(said)
       }
       if (last === undefined || last.state !== 'switched')
         throw new UsageError(`The rebuild ${last?.state ?? 'is gone'}: ${last?.reason ?? 'another one was started'}.`)
@@ -43,15 +46,16 @@ export function addRebuild(commands: Command, console: Console): void {
 }
 
 function progress({ read, total }: MetricsRebuild): string {
-  const share = total === 0 ? 100 : Math.floor((read / total) * 100)
-  return `${read} of ${total} records read (${share} %) ...`
+  // What is to be read is known when the offsets of every partition are.
+  if (total === 0) return 'looking for the records to read ...'
+  return `${read} of ${total} records read (${Math.floor((read / total) * 100)} %) ...`
 }
 
 function shown(rebuild: MetricsRebuild): string {
   return facts([
     ['state', rebuild.state],
     ['counted again from', answeredMoment(rebuild.from)],
-    ['records read', `${rebuild.read} of ${rebuild.total}`],
+    ['records read', rebuild.total === 0 ? 'none' : `${rebuild.read} of ${rebuild.total}`],
     ['started', `${answeredMoment(rebuild.started_at)} by ${rebuild.operator}`],
     ['ended', answeredMoment(rebuild.ended_at)],
     ...(rebuild.reason === undefined ? [] : [['reason', rebuild.reason] as const]),

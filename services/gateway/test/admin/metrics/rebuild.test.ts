@@ -46,6 +46,20 @@ describe('the operator’s commands that correct metrics', () => {
     expect(gateway.behind.queueCalls.map(({ body }) => body)).toEqual([{ operator: 'tester' }, {}])
   })
 
+  it('rebuild names no share of the records before it is known how many there are', async () => {
+    const unplanned = { ...READING, read: 0, total: 0 }
+    answering({ rebuild: unplanned, started: true }, { rebuild: unplanned }, { rebuild: { ...READING, read: 0 } })
+    const reason = 'interrupted'
+    answering({ rebuild: { ...READING, state: 'failed', reason } })
+    expect((await attempt('rebuild')).said.split('\n')).toEqual([
+      'looking for the records to read ...',
+      '0 of 2000 records read (0 %) ...',
+      'The rebuild failed: interrupted.',
+    ])
+    answering({ rebuild: { ...unplanned, state: 'failed', reason } })
+    expect((await attempt('rebuild', '--status')).printed).toMatch(/records read +none/)
+  })
+
   it('rebuild says why one failed', async () => {
     const reason = 'events were deleted by retention before they were read: start again'
     answering({ rebuild: { ...READING, state: 'failed', reason }, started: true })

@@ -68,6 +68,8 @@ export class Attempts {
   readonly #slots: KeyedSemaphore
   /** Attempts of each share of organizations, without those among the slow destinations. */
   readonly #shares = new KeyedSemaphore({ mostWaiting: 0, maxWaitMs: 0 })
+  /** Attempts that go on without a worker. */
+  #apart = 0
   readonly #health: DestinationHealth
   readonly #throttles: Throttles
   readonly #pace: Pace
@@ -167,7 +169,11 @@ export class Attempts {
   async #promptly(context: Context, route: Route, bottleneck: Bottleneck): Promise<void> {
     const { key } = bottleneck
     const patience = new AbortController()
-    const late = setTimeout(() => patience.abort(new NotPromptError(key)), PROMPT_SESSION_MS)
+    let ended: (() => void) | undefined
+    const late = setTimeout(() => {
+      patience.abort(new NotPromptError(key))
+      ended = this.#goOnApart(context)
+    }, PROMPT_SESSION_MS)
     try {
       await this.#attempt(context, route, this.#learner(bottleneck), { bottleneck, patience: patience.signal })
     } catch (error) {
@@ -176,6 +182,20 @@ export class Attempts {
       await this.#moveToSlow(context)
     } finally {
       clearTimeout(late)
+      ended?.()
+    }
+  }
+
+  /**
+   * A session that takes long is not interrupted: the server may have the message. Its worker goes to another attempt
+   * instead, as far as there are not too many sessions that go on without one. @returns what is to be called at its end.
+   */
+  #goOnApart(context: Context): (() => void) | undefined {
+    if (this.#apart >= this.#options.slowConcurrency) return undefined
+    this.#apart++
+    context.leaveSlot()
+    return () => {
+      this.#apart--
     }
   }
 

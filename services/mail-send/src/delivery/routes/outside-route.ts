@@ -83,7 +83,10 @@ export class OutsideRoute implements Route, Component {
     return own === 'direct' ? undefined : (own ?? smarthost)
   }
 
-  /** Tries the hosts in their order until one decides about the recipient (RFC 5321 5.1). */
+  /**
+   * Tries the hosts in their order until one decides about the recipient (RFC 5321 5.1): by accepting the mail, or by refusing
+   * it for good, also where a better one has deferred it.
+   */
   async #deliver(
     sessions: HostSessions,
     mail: OutgoingMail,

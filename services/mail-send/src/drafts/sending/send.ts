@@ -67,6 +67,7 @@ async function endedOtherwise(tx: Tx, { id }: DraftRow): Promise<ApiError> {
   })
 }
 
+/** What the draft shows: a subject that was cleared is not derived again from the message that it answers. */
 function messageOf(row: DraftRow, labels: string[]): MessageCommand {
   const { to, cc, bcc, reply_to, subject, text, html, kind, source_id } = row
   const body = {
@@ -75,7 +76,7 @@ function messageOf(row: DraftRow, labels: string[]): MessageCommand {
     bcc: [...bcc],
     reply_to: [...reply_to],
     labels,
-    ...(subject !== null && { subject }),
+    subject: subject ?? '',
     ...(text !== null && { text }),
     ...(html !== null && { html }),
   }

@@ -24,8 +24,18 @@ function callerBeside(other?: string) {
   }
 }
 
-async function send(caller: ReturnType<typeof inboxCaller>, to: string): Promise<string> {
-  const answer = await fixture.call('messages.send', caller, { path: '/messages/send', body: { to, text: 'words' } })
+/** Inboxes of organizations of which each has a share of its own. */
+function callersOfShares(count: number) {
+  const callers = new Map<number, ReturnType<typeof inboxCaller>>()
+  while (callers.size < count) {
+    const caller = inboxCaller()
+    callers.set(shareOf(caller.organization_id), caller)
+  }
+  return [...callers.values()]
+}
+
+async function send(caller: ReturnType<typeof inboxCaller>, to: string, world = fixture): Promise<string> {
+  const answer = await world.call('messages.send', caller, { path: '/messages/send', body: { to, text: 'words' } })
   expect(answer.status).toBe(200)
   return String(answer.body['message_id'])
 }
@@ -49,5 +59,39 @@ describe('an organization that writes to many servers which are silent after DAT
     fixture.outside.answerRecipient('cy@healthy.example', '450 4.2.0 later')
     await factOf(fixture, await send(other, 'cy@healthy.example'), 'delivery.delivered')
     await server.stop()
+  })
+})
+
+describe('organizations that together write to more silent servers than there are workers', () => {
+  it('hold up first attempts and retries of another one for some seconds', async () => {
+    // Of one organization three attempts at once, so that these have all eight workers.
+    const crowded = await startWorld({
+      DELIVERY_CONCURRENCY: '4',
+      DELIVERY_ANSWER_TIMEOUT: '10m',
+      RETRY_FIRST: '1s',
+      RETRY_MOST: '1s',
+    })
+    crowded.peers.answers = { 'mail-ingest.placeSent': async () => ({}) }
+    const server = await new HostileServer({ at: 'end of DATA', fault: 'hang', times: SILENT }).start(
+      crowded.outside.port,
+      HOST,
+    )
+    crowded.zone.set('mx.silent.example', { type: 'A', address: HOST })
+    const conspiring = callersOfShares(4)
+    const other = conspiring.pop() ?? inboxCaller()
+    for (const [at, caller] of conspiring.flatMap((one) => [one, one, one]).entries()) {
+      const domain = `silent-${at}.example`
+      crowded.zone.set(domain, { type: 'MX', exchange: 'mx.silent.example', priority: 1 })
+      await send(caller, `ann@${domain}`, crowded)
+    }
+    await waitFor(() => server.taken.length >= 8, { what: 'all workers at silent servers' })
+    await factOf(crowded, await send(other, 'bo@healthy.example', crowded), 'delivery.delivered')
+    crowded.outside.answerRecipient('cy@healthy.example', '450 4.2.0 later')
+    await factOf(crowded, await send(other, 'cy@healthy.example', crowded), 'delivery.delivered')
+    await waitFor(() => server.taken.length >= 9, { what: 'all silent mails' })
+    // No session was cut off for it: the server would have a mail twice.
+    expect(new Set(server.taken).size).toBe(server.taken.length)
+    await server.stop()
+    await crowded.stop()
   })
 })

@@ -115,6 +115,16 @@ describe('the next MX host of a domain', () => {
     expect(servers[1]?.taken).toEqual([])
   })
 
+  it('decides when it refuses for good what the preferred host has deferred', async () => {
+    const greylisting: Faults = { at: 'RCPT', fault: '450 4.7.1 greylisted', ...always }
+    const { domain } = await domainOf(greylisting, { at: 'RCPT', fault: '550 5.7.1 relaying denied', ...always })
+    const id = await send({ to: `ann@${domain}` })
+    const { payload } = await factOf(fixture, id, 'delivery.bounced')
+    // The host may know no recipient: nothing is said about the address.
+    expect(payload).toMatchObject({ type: 'Transient', sub_type: 'ContentRejected' })
+    expect(await attemptsAt(domain)).toEqual([1])
+  })
+
   it('is not tried when the preferred host may have the mail', async () => {
     const { domain, servers } = await domainOf({ at: 'end of DATA', fault: 'drop', times: 1 }, FINE)
     const to = `ann@${domain}`

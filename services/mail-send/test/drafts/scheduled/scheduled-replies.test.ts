@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { waitFor } from '@restante/testkit'
 import { type Answer, type Fixture, inboxCaller, startWorld } from '../../support/fixture.ts'
 import { holdMessage, sourceOf } from '../../support/sources.ts'
@@ -81,5 +82,19 @@ describe('a forward draft', () => {
       status: 400,
       body: { errors: [{ path: ['send_at'] }] },
     })
+  })
+})
+
+describe.each(['in_reply_to', 'forward_of'])('a draft with %s', (member) => {
+  it('goes out without a subject once its subject was cleared', async () => {
+    const { caller, messageId } = author()
+    fixture.peers.answers['mail-ingest.placeSent'] = async () => ({})
+    const to = `ann-${randomUUID().slice(0, 8)}@outside.example`
+    const { body } = await create(caller, { [member]: messageId, to, text: 'words' })
+    expect(body.subject).toMatch(/^(Re|Fwd): /)
+    expect((await update(caller, body.draft_id, { subject: null })).body).not.toHaveProperty('subject')
+    const sent = await fixture.call('drafts.send', caller, { path: `/drafts/${body.draft_id}/send`, body: {} })
+    expect(sent.status).toBe(200)
+    expect((await fixture.outside.next(to)).parsed.subject).toBeUndefined()
   })
 })
