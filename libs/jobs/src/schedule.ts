@@ -1,7 +1,7 @@
 import type { Queryable, Tx } from '@restante/service/database'
+import type { DirectJob } from './starting/direct-starts.ts'
 import { ADVANCE_TIMERS, DELETE_IDLE_TIMERS, DELETE_TIMERS, INSERT_TIMER, UPSERT_TIMERS } from './state/statements.ts'
 import type { ScheduledTimer } from './state/timer.ts'
-import type { DirectJob } from './working/direct-starts.ts'
 
 /** How long a timer that waits in a queue is leased, unless it is renewed: then it is queued again. */
 export const QUEUE_LEASE_MS = 10_000

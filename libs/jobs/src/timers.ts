@@ -4,13 +4,13 @@ import type { Transactional } from '@restante/service/database'
 import type { Component } from '@restante/service/process'
 import type { Logger } from '@restante/service/telemetry'
 import { isDue, type LeasedFirst, QUEUE_LEASE_MS, Schedule } from './schedule.ts'
+import { DirectStarts } from './starting/direct-starts.ts'
+import { Poller } from './starting/poller.ts'
+import { type MakeAttempt, Queues, type TimerJob } from './starting/queues.ts'
 import { COUNT_UNBEGUN } from './state/statements.ts'
 import { countFromZero, queueUp } from './state/telemetry.ts'
 import type { ScheduledTimer } from './state/timer.ts'
 import { Attempts, type Handler, type WorkOptions } from './working/attempt.ts'
-import { DirectStarts } from './working/direct-starts.ts'
-import { Poller } from './working/poller.ts'
-import { type MakeAttempt, Queues, type TimerJob } from './working/queues.ts'
 
 export interface TimersOptions {
   readonly db: Transactional

@@ -1,7 +1,7 @@
 import { Batcher } from '@restante/service/concurrency'
 import type { Transactional } from '@restante/service/database'
+import type { TimerJob } from '../starting/queues.ts'
 import { type ClaimedTimer, claimTimer, claimTimers } from '../state/statements.ts'
-import type { TimerJob } from './queues.ts'
 
 /** Most timers that one statement claims. */
 const TOGETHER = 50
