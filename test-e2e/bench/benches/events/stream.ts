@@ -22,6 +22,8 @@ const STREAMS = 1_000
 const FEW = 10
 const BROADCASTS = 30
 const TARGETED = 2_000
+/** Events in one request to Kafka: even those of one partition are less than a record batch may have. */
+const TOGETHER = 200
 /** In which memory that was used for the handshakes is returned. */
 const SETTLING_MS = 5_000
 const TYPES = { event_types: ['message.received'] }
@@ -105,7 +107,9 @@ async function targeted(context: BenchContext, { system, publisher, organization
     const subscribed = organizations.flatMap(({ inboxes }) => inboxes.slice(0, streams))
     const publish = async (count: number) => {
       const events = Array.from({ length: count }, (_, at) => eventFor(subscribed[at % subscribed.length]))
-      await publisher.publish(topics['mail.messages'], ...events)
+      for (let from = 0; from < events.length; from += TOGETHER) {
+        await publisher.publish(topics['mail.messages'], ...events.slice(from, from + TOGETHER))
+      }
       await clients.last(
         events.map(({ id }) => id),
         1,
