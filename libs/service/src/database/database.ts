@@ -78,9 +78,10 @@ const DEFAULT_TIMEOUTS: Timeouts = { connectMs: 5_000, lockMs: 8_000, statementM
 const IDLE_IN_TRANSACTION_MS = 20_000
 /**
  * Statements here take a few milliseconds; compiling one first, which PostgreSQL does when it expects to read many rows,
- * takes about 20.
+ * takes about 20. And a plan that was made while a table was nearly empty must not read all of it when it has grown
+ * (decision 110).
  */
-const WITHOUT_JIT = '-c jit=off'
+const PLANNING = '-c jit=off -c enable_seqscan=off'
 
 /** One service's database: its pool, and the only way to open a transaction. */
 export class Database implements Transactional, Component {
@@ -115,7 +116,7 @@ export class Database implements Transactional, Component {
       lock_timeout: lockMs,
       statement_timeout: statementMs,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
-      options: WITHOUT_JIT,
+      options: PLANNING,
     })
     // A broken connection is replaced on next use, and a transaction that holds it fails at its next statement. Without
     // the listeners (the pool's for idle connections, the client's own for those in use) the error event would end the
