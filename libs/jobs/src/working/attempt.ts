@@ -82,7 +82,7 @@ const LEASE_MS = 10_000
 
 type Outcome = 'completed' | 'retry' | 'given_up' | 'lost' | 'interrupted'
 
-/** What an attempt has to do with besides its timer. */
+/** What ends an attempt early, and what frees its slot before its end. */
 interface Surroundings {
   readonly signal: AbortSignal
   readonly stopping: AbortSignal

@@ -319,7 +319,7 @@ describe('a listener that takes links', () => {
     expect(refusals.pop()).toBeInstanceOf(InvalidTokenError)
   })
 
-  it('answers a request for a link as any other where it takes none, as the release before does', async () => {
+  it('answers 404 to a request for a link where it takes none, like the last release', async () => {
     listener = new HttpListener({ ...OPTIONS, handle: async () => Promise.reject(notFound('Route')) })
     await listener.start()
     await expect(ask()).rejects.toMatchObject({ name: 'UpstreamError', cause: new Error('answered 404') })

@@ -27,4 +27,4 @@ export function eitherVersion(resolve: Resolve): Resolve {
   }
 }
 
-const isVoid = (error: unknown): boolean => ['ENODATA', 'ENOTFOUND'].includes(dnsCode(error) ?? '')
+const isVoid = (error: unknown): boolean => ['ENODATA', 'ENOTFOUND'].includes(dnsCode(error))
