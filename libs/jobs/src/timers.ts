@@ -144,8 +144,8 @@ export class Timers<Kinds extends object> extends Schedule<Kinds> implements Com
     if (!queues) return
     // Before the poller, whose last round may take a while: no attempt begins meanwhile.
     const direct = [...this.#works.values()].map((work) => work.direct?.drain())
-    await this.#poller?.stop()
     const drained = Promise.all([queues.drain(), ...direct])
+    await this.#poller?.stop()
     if (!(await endsWithin(drained, this.#options.drainMs ?? 10_000))) {
       this.#stopping.abort(new Error('The process is shutting down.'))
       await endsWithin(drained, ABORT_GRACE_MS)
