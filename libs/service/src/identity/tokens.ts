@@ -1,11 +1,16 @@
 import { createHash, createHmac, createSecretKey, type KeyObject, webcrypto } from 'node:crypto'
 import { type Caller, caller } from '@restante/contracts/access'
 import { SERVICES, type ServiceName } from '@restante/contracts/vocabulary'
-import { decodeJwt, errors, jwtVerify } from 'jose'
+import { decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose'
+import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 
 /** How long a token may take from one process to another. */
 const LIFETIME_SECONDS = 30
+/** How long a service signs with the same token: a receiver verifies it once. */
+const SAME_TOKEN_MS = 5_000
+/** Tokens that a receiver remembers: more than its callers use within a lifetime. */
+const MOST_REMEMBERED = 1_000
 
 /** Header with the token of a request that the gateway has admitted. */
 export const CALLER_HEADER = 'x-restante-caller'
@@ -32,6 +37,8 @@ const HEADER = base64url({ alg: 'HS256' })
 export class TokenMint {
   readonly #audience: ServiceName
   readonly #key: KeyObject
+  /** Service tokens that are still used, by service and operation. */
+  readonly #current = new Map<string, { readonly token: string; readonly until: number }>()
 
   constructor(audience: ServiceName, secret: string) {
     this.#audience = audience
@@ -46,9 +53,14 @@ export class TokenMint {
     return this.#sign(operation, 'gateway', { caller: claims, ...(body && { body: bodyDigest(body) }) })
   }
 
-  /** A token for one internal operation of the audience that names the calling service. */
+  /** A token for one internal operation of the audience that names the calling service. Calls of the same seconds share it. */
   service(operation: string, from: ServiceName): string {
-    return this.#sign(operation, from, {})
+    const name = `${from} ${operation}`
+    const current = this.#current.get(name)
+    if (current && Date.now() < current.until) return current.token
+    const token = this.#sign(operation, from, {})
+    this.#current.set(name, { token, until: Date.now() + SAME_TOKEN_MS })
+    return token
   }
 
   #sign(operation: string, issuer: ServiceName, claims: Record<string, unknown>): string {
@@ -77,7 +89,7 @@ function verifyingKey(secret: string): Promise<webcrypto.CryptoKey> {
   return key
 }
 
-async function verify(token: string, secret: string, audience: ServiceName, operation: string): Promise<unknown> {
+async function verify(token: string, secret: string, audience: ServiceName, operation: string): Promise<JWTPayload> {
   try {
     const { payload } = await jwtVerify(token, await verifyingKey(secret), {
       algorithms: ['HS256'],
@@ -122,6 +134,16 @@ export async function verifyCaller(
   throw new InvalidTokenError('the token names no caller', { cause: claims.error })
 }
 
+interface VerifiedService {
+  readonly secret: string
+  readonly audience: ServiceName
+  readonly operation: string
+  readonly service: ServiceName
+}
+
+/** By token, until it expires. */
+const verifiedServices = new LRUCache<string, VerifiedService>({ max: MOST_REMEMBERED })
+
 /**
  * @param keys the key shared with each calling service: a token must be signed with the key of the service it names.
  * @throws InvalidTokenError
@@ -132,11 +154,17 @@ export async function verifyService(
   audience: ServiceName,
   operation: string,
 ): Promise<ServiceName> {
-  const issuer = issuerOf(token)
-  const secret = keys[issuer]
+  const known = verifiedServices.get(token)
+  if (known?.audience === audience && known.operation === operation && known.secret === keys[known.service])
+    return known.service
+  const service = issuerOf(token)
+  const secret = keys[service]
   if (secret === undefined) throw new InvalidTokenError('token of a service that has no key here')
-  await verify(token, secret, audience, operation)
-  return issuer
+  const { exp = 0 } = await verify(token, secret, audience, operation)
+  const ttl = exp * 1_000 - Date.now()
+  // An expired one is valid for some seconds yet, for clocks that differ.
+  if (ttl > 0) verifiedServices.set(token, { secret, audience, operation, service }, { ttl })
+  return service
 }
 
 /** The service that a token names. Only its signature proves it. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Caller } from '@restante/contracts/access'
 import { SignJWT } from 'jose'
 import { InvalidTokenError, TokenMint, verifyCaller, verifyService } from '../../src/identity/index.ts'
@@ -70,6 +71,49 @@ describe('a service token', () => {
   it('names the service whose key signed it', async () => {
     const mint = new TokenMint('mail-ingest', OTHER_KEY)
     expect(await verifyPeer(mint.service('mail-ingest.placeSent', 'mail-send'))).toBe('mail-send')
+  })
+
+  it('is used again for some seconds', () => {
+    const mint = new TokenMint('mail-ingest', OTHER_KEY)
+    const issue = () => mint.service('mail-ingest.placeSent', 'mail-send')
+    const first = issue()
+    const { now } = Date
+    const later = (ms: number): string => {
+      Date.now = () => now() + ms
+      try {
+        return issue()
+      } finally {
+        Date.now = now
+      }
+    }
+    expect(later(4_000)).toBe(first)
+    expect(mint.service('mail-ingest.acceptInbound', 'mail-send')).not.toBe(first)
+    expect(later(6_000)).not.toBe(first)
+  })
+
+  it('is refused where it is not meant for, or its key is another, after it was verified', async () => {
+    const token = new TokenMint('mail-ingest', OTHER_KEY).service('mail-ingest.placeSent', 'mail-send')
+    expect(await verifyPeer(token)).toBe('mail-send')
+    await expect(verifyService(token, keys, 'mail-ingest', 'mail-ingest.acceptInbound')).rejects.toThrow(
+      InvalidTokenError,
+    )
+    await expect(verifyService(token, keys, 'gateway', 'mail-ingest.placeSent')).rejects.toThrow(InvalidTokenError)
+    const rotated = { ...keys, 'mail-send': 'the next key of mail-send, 32 by' }
+    await expect(verifyService(token, rotated, 'mail-ingest', 'mail-ingest.placeSent')).rejects.toThrow(
+      InvalidTokenError,
+    )
+  })
+
+  it('is refused once it has expired, although it was verified', async () => {
+    const key = new TextEncoder().encode(OTHER_KEY)
+    const token = await new SignJWT({ iss: 'mail-send', aud: 'mail-ingest', sub: 'mail-ingest.placeSent' })
+      .setProtectedHeader({ alg: 'HS256' })
+      .setExpirationTime('-3s')
+      .sign(key)
+    // Clocks may differ by 5 s.
+    expect(await verifyPeer(token)).toBe('mail-send')
+    await pause(3_000)
+    await expect(verifyPeer(token)).rejects.toThrow(InvalidTokenError)
   })
 
   it('is refused when one service signs in the name of another', async () => {
