@@ -1,6 +1,6 @@
 // `npm run statements:check` checks every SQL statement of the sources against the schema: PostgreSQL describes each
 // one on the migrated database of its package, and the description is compared with the types that `sql<Row, Values>`
-// declares. `check.ts <folder>...` checks packages in other folders.
+// declares. Statements of queues are planned, too. `check.ts <folder>...` checks packages in other folders.
 import { resolve } from 'node:path'
 import { MadeStatements } from './made.ts'
 

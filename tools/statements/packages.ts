@@ -6,6 +6,7 @@ import { mismatches } from './compare.ts'
 import { declaredStatements } from './declared.ts'
 import { Describer } from './describe.ts'
 import type { MadeStatements } from './made.ts'
+import { Planner } from './plans.ts'
 import type { Declared, Made } from './types.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -18,7 +19,7 @@ function packages(): string[] {
 }
 
 /**
- * Compares every statement of these packages with the schema.
+ * Compares every statement of these packages with the schema, and plans those of queues.
  * @param folders default: all packages of the repository.
  * @returns the number of statements, and a line for each mismatch: `file:line: problem`.
  */
@@ -58,6 +59,16 @@ class Check {
     const describer = await Describer.open(url)
     for (const statement of made) await this.#check(describer, statement)
     await describer.close()
+    const ofQueues = made.filter(({ file }) => Planner.concerns(file))
+    if (ofQueues.length > 0) await this.#plan(url, ofQueues)
+  }
+
+  async #plan(url: string, made: readonly Made[]): Promise<void> {
+    const planner = await Planner.open(url)
+    for (const { file, line, text } of made)
+      for (const whole of await planner.readWhole(text))
+        this.#report(file, line, `the plan that is made while tables are empty reads all of ${whole} (decision 110)`)
+    await planner.close()
   }
 
   async #check(describer: Describer, made: Made): Promise<void> {

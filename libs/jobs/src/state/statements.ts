@@ -58,7 +58,7 @@ export const DELETE_TIMERS = sql<{ id: string }, [kind: string, keys: string[]]>
 /** Skips timers locked by a transaction: waiting for a running attempt could deadlock with it. */
 export const DELETE_IDLE_TIMERS = sql<{ id: string }, [kind: string, keys: readonly string[]]>(`
   delete from timers
-  where id in (select id from timers where kind = $1 and key = any($2::text[]) for update skip locked)
+  where id = any(array(select id from timers where kind = $1 and key = any($2::text[]) for update skip locked))
   returning id`)
 
 type Advancing = [kind: string, keys: readonly string[], dueTimes: readonly string[] | null]
@@ -77,7 +77,7 @@ type Leasing = [kinds: string[], room: number[], shares: number[], leaseMs: numb
 /**
  * Leases due timers, up to `room` of each kind: of every share the longest due, in rotation; of several shares none gets
  * all of the room at once. Concurrent pollers skip each other's rows. `takeOver` says whether expired leases are taken
- * from their holders. The ids are an array: the planner overestimates them, and would read the whole table for a join.
+ * from their holders. The ids are an array, here and in others: a join may read the whole table (decision 110).
  */
 export const LEASE_DUE = sql<LeasedTimer, Leasing>(`
   with locked as (
@@ -111,7 +111,7 @@ export const LEASE_DUE = sql<LeasedTimer, Leasing>(`
  */
 export const KEEP_LEASES = sql<never, [ids: string[], leases: string[], leaseMs: number]>(`
   with waiting as (
-    select timers.id from timers join unnest($1::uuid[], $2::uuid[]) as queued (id, lease) on timers.id = queued.id
+    select timers.id from timers join unnest($1::uuid[], $2::uuid[]) as queued (id, lease) on timers.id = any(array[queued.id])
     where lease_id = queued.lease
     for update of timers skip locked
   )

@@ -81,7 +81,7 @@ const IDLE_IN_TRANSACTION_MS = 20_000
  * takes about 20. And a plan that was made while a table was nearly empty must not read all of it when it has grown
  * (decision 110).
  */
-const PLANNING = '-c jit=off -c enable_seqscan=off'
+export const PLANNING = '-c jit=off -c enable_seqscan=off'
 
 /** One service's database: its pool, and the only way to open a transaction. */
 export class Database implements Transactional, Component {

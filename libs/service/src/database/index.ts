@@ -3,6 +3,7 @@ export { ChannelListener, type ChannelListenerOptions } from './channel-listener
 export {
   Database,
   type DatabaseOptions,
+  PLANNING,
   type Transactional,
   type TransactionOptions,
   type Tx,

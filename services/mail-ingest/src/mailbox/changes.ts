@@ -2,7 +2,7 @@ import { LIMITS, SYSTEM_LABELS } from '@restante/contracts/vocabulary'
 import { type Queryable, sql } from '@restante/service/database'
 import type { MessageRow } from './rows/rows.ts'
 
-// Nulls change nothing.
+// Nulls change nothing. Rows are found one by one (decision 110).
 const CHANGE = sql<never, [rows: string, at: string]>(`
 update messages
    set labels = coalesce(change.labels, messages.labels),
@@ -13,7 +13,7 @@ update messages
        opened_at = least(messages.opened_at, change.opened_at)
   from json_to_recordset($1::json) as change(id uuid, labels text[], handed_over_at timestamptz, settled_at timestamptz,
                                              delayed_at timestamptz, opened_at timestamptz)
- where messages.id = change.id`)
+ where messages.id = any(array[change.id])`)
 
 const { list, listBytes } = LIMITS.thread
 const SYSTEM = `array[${SYSTEM_LABELS.map((label) => `'${label}'`).join(', ')}]`
@@ -73,7 +73,7 @@ const FOLLOW_LABELS = sql<never, [ids: readonly string[]]>(`
 update searchable set hidden = now_hidden
   from (select id as message, labels && array['spam', 'blocked', 'unauthenticated', 'trash'] as now_hidden
           from messages where id = any($1::uuid[])) as changed
- where id = message and hidden <> now_hidden`)
+ where id = any(array[message]) and hidden <> now_hidden`)
 
 /** A message with its labels after a change, and before it. */
 type Relabelled = Pick<MessageRow, 'id' | 'thread_id' | 'labels'> & { readonly before: readonly string[] }

@@ -129,9 +129,13 @@ export interface PendingDelivery {
   readonly enabled: boolean
 }
 
+// `offset 0`, here and below: rows are found one by one (decision 110).
 const SELECT_PENDING = sql<PendingDelivery, [ids: readonly string[]]>(
   `select d.id, d.attempts, d.event_id, d.event_type, d.created_at, d.message_inbox_uid, d.message_id, p.body, p.record, w.id as webhook_id, w.organization_id, w.url, w.secret, w.headers, w.enabled
-   from deliveries d join payloads p using (event_id) join webhooks w on w.id = d.webhook_id where d.id = any($1::text[])`,
+   from unnest($1::text[]) as wanted (id)
+   cross join lateral (select * from deliveries where id = wanted.id offset 0) as d
+   cross join lateral (select body, record from payloads where event_id = d.event_id offset 0) as p
+   cross join lateral (select * from webhooks where id = d.webhook_id offset 0) as w`,
 )
 
 /** The given deliveries, without those that have ended and those whose webhook has been deleted. */
@@ -147,7 +151,7 @@ const DELETE_DELIVERIES = sql<unknown, [ids: readonly string[], eventIds: readon
   `with gone as (delete from deliveries where id = any($1::text[]))
    delete from payloads p
    where event_id = any($2::uuid[])
-     and not exists (select 1 from deliveries d where d.event_id = p.event_id and d.id <> all($1::text[]))`,
+     and not exists (select 1 from deliveries d where d.event_id = p.event_id and d.id <> all($1::text[]) offset 0)`,
 )
 
 /**
@@ -180,7 +184,8 @@ export async function recordFailedAttempt(tx: Tx, id: string): Promise<number | 
 const CLEAR_CLOCKS = sql<unknown, [webhookIds: readonly string[]]>(
   `with failing as (
      select id from webhooks where id = any($1::text[]) and failing_since is not null order by id for no key update)
-   update webhooks set failing_since = null, clock_started_at = null, warned_at = null where id in (select id from failing)`,
+   update webhooks set failing_since = null, clock_started_at = null, warned_at = null
+   where id = any(array(select id from failing))`,
 )
 
 /** A success stops the failure clock of its webhook. */
@@ -225,7 +230,7 @@ const DELETE_DELIVERIES_OF_WEBHOOK = sql<{ id: string }, [webhookId: string, eve
   'delete from deliveries where webhook_id = $1 and event_id = any($2::uuid[]) returning id',
 )
 const DELETE_UNUSED_PAYLOADS = sql<unknown, [eventIds: readonly string[]]>(
-  `delete from payloads p where event_id = any($1::uuid[]) and not exists (select 1 from deliveries d where d.event_id = p.event_id)`,
+  `delete from payloads p where event_id = any($1::uuid[]) and not exists (select 1 from deliveries d where d.event_id = p.event_id offset 0)`,
 )
 
 /** Deliveries per statement, and per transaction where that is possible: about half a second. */

@@ -14,7 +14,7 @@ type OpenRow = SendRow & {
   held: boolean
 }
 
-// Few deliveries are of one send, and any number may wait for one destination: `offset 0` keeps the planner from beginning there.
+// Few deliveries are of one send, and any number may wait for one destination, where the planner would begin (decision 110).
 const OPEN = sql<OpenRow & { destination: string }, [sendIds: readonly string[], destinations: readonly string[]]>(`
 select ${SEND_COLUMNS},
        d.destination, d.id as delivery_id, d.recipient, d.state, d.attempts, d.delayed_at is not null as delayed, d.inside,
@@ -27,12 +27,13 @@ select ${SEND_COLUMNS},
 
 // Rows are locked in one order, so that two statements with the same deliveries never wait for each other in a circle.
 const BEGIN = sql<{ id: string; attempts: number }, [ids: readonly string[], attempts: readonly number[]]>(`
-with locked as materialized (select id from deliveries where id = any($1::uuid[]) order by id for update)
+with locked as materialized (
+  select id, attempts, state from deliveries where id = any($1::uuid[]) order by id for update
+)
 update deliveries
    set state = 'handing_over', attempts = deliveries.attempts + 1, updated_at = now()
-  from unnest($1::uuid[], $2::int[]) as begun (id, attempts)
- where deliveries.id = any(array(select id from locked)) and deliveries.id = begun.id
-   and deliveries.attempts = begun.attempts and deliveries.state in ('queued', 'handing_over', 'deferred')
+  from locked join unnest($1::uuid[], $2::int[]) as begun (id, attempts) using (id, attempts)
+ where deliveries.id = any(array[locked.id]) and locked.state in ('queued', 'handing_over', 'deferred')
 returning deliveries.id, deliveries.attempts`)
 
 const SAVE_DECISIONS = sql<
@@ -48,15 +49,17 @@ const SAVE_DECISIONS = sql<
     announceDelay: readonly boolean[],
   ]
 >(`
-with locked as materialized (select id from deliveries where id = any($1::uuid[]) order by id for update)
+with locked as materialized (
+  select id, attempts, state from deliveries where id = any($1::uuid[]) order by id for update
+)
 update deliveries
    set state = decided.state, status = decided.status, diagnostic = decided.diagnostic, reporting_mta = decided.mta,
        accepted_by = decided.accepted_by, delayed_at = case when announce_delay then now() else delayed_at end,
        updated_at = now()
-  from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::boolean[])
-       as decided (id, attempts, state, status, diagnostic, mta, accepted_by, announce_delay)
- where deliveries.id = any(array(select id from locked)) and deliveries.id = decided.id
-   and deliveries.attempts = decided.attempts and deliveries.state = 'handing_over'
+  from locked
+       join unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::boolean[])
+            as decided (id, attempts, state, status, diagnostic, mta, accepted_by, announce_delay) using (id, attempts)
+ where deliveries.id = any(array[locked.id]) and locked.state = 'handing_over'
 returning deliveries.id, deliveries.attempts`)
 
 /** What there is to do for one message at one destination. */
