@@ -25,21 +25,29 @@ export class LineGuard {
 
   /** @throws SmugglingAttemptError */
   check(chunk: Uint8Array): void {
-    for (const byte of chunk) {
-      if (this.#afterCr) {
-        if (byte !== LF) throw new SmugglingAttemptError('bare CR')
-        this.#endOfLine()
-        continue
-      }
-      if (byte === LF) throw new SmugglingAttemptError('bare LF')
-      if (byte === CR) this.#afterCr = true
-      else this.#inLine(byte)
+    for (let at = 0; at < chunk.length; at++) {
+      // Most bytes are in lines that are known to be harmless: they are passed over a few times faster.
+      if (!this.#suspect && !this.#afterCr) at = breakFrom(chunk, at)
+      const byte = chunk[at]
+      if (byte === undefined) return
+      this.#take(byte)
     }
   }
 
   /** @throws SmugglingAttemptError when the content ends inside a line break. */
   end(): void {
     if (this.#afterCr) throw new SmugglingAttemptError('bare CR')
+  }
+
+  #take(byte: number): void {
+    if (this.#afterCr) {
+      if (byte !== LF) throw new SmugglingAttemptError('bare CR')
+      this.#endOfLine()
+      return
+    }
+    if (byte === LF) throw new SmugglingAttemptError('bare LF')
+    if (byte === CR) this.#afterCr = true
+    else this.#inLine(byte)
   }
 
   #endOfLine(): void {
@@ -57,6 +65,13 @@ export class LineGuard {
     else this.#suspect = undefined
     if (this.#suspect && this.#suspect.dots > 1) this.#suspect = undefined
   }
+}
+
+/** The index of the next CR or LF, or the length. */
+function breakFrom(bytes: Uint8Array, from: number): number {
+  let at = from
+  while (at < bytes.length && bytes[at] !== CR && bytes[at] !== LF) at++
+  return at
 }
 
 /**
