@@ -77,7 +77,7 @@ type Leasing = [kinds: string[], room: number[], shares: number[], leaseMs: numb
 /**
  * Leases due timers, up to `room` of each kind: of every share the longest due, in rotation; of several shares none gets
  * all of the room at once. Concurrent pollers skip each other's rows. `takeOver` says whether expired leases are taken
- * from their holders. The ids are an array, here and in others: a join may read the whole table (decision 110).
+ * from their holders. The ids are an array, here and in others: a join may read a whole index (decision 110).
  */
 export const LEASE_DUE = sql<LeasedTimer, Leasing>(`
   with locked as (

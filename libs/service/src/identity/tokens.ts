@@ -5,7 +5,7 @@ import { decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 
-/** How long a token may take from one process to another. */
+/** How long a token is valid. */
 const LIFETIME_SECONDS = 30
 /** How long a service signs with the same token: a receiver verifies it once. */
 const SAME_TOKEN_MS = 5_000
@@ -57,7 +57,9 @@ export class TokenMint {
   service(operation: string, from: ServiceName): string {
     const name = `${from} ${operation}`
     const current = this.#current.get(name)
-    if (current && Date.now() < current.until) return current.token
+    const left = (current?.until ?? 0) - Date.now()
+    // It is more when the clock was set back.
+    if (current && left > 0 && left <= SAME_TOKEN_MS) return current.token
     const token = this.#sign(operation, from, {})
     this.#current.set(name, { token, until: Date.now() + SAME_TOKEN_MS })
     return token
@@ -161,8 +163,8 @@ export async function verifyService(
   const secret = keys[service]
   if (secret === undefined) throw new InvalidTokenError('token of a service that has no key here')
   const { exp = 0 } = await verify(token, secret, audience, operation)
-  const ttl = exp * 1_000 - Date.now()
-  // An expired one is valid for some seconds yet, for clocks that differ.
+  const ttl = Math.min(exp - Date.now() / 1_000, LIFETIME_SECONDS) * 1_000
+  // An expired one is still accepted for some seconds, as clocks differ.
   if (ttl > 0) verifiedServices.set(token, { secret, audience, operation, service }, { ttl })
   return service
 }

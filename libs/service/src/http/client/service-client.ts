@@ -43,7 +43,7 @@ const DEFAULT_TIMEOUT_MS = 5_000
 /** Rejections that a retry may avoid: request timeout, too many requests. */
 const NOT_NOW: ReadonlySet<number> = new Set([408, 429])
 
-/** Calls the internal operations of one other service, with kept-alive connections and a token per call. */
+/** Calls the internal operations of one other service, with kept-alive connections and tokens of the calling service. */
 export class ServiceClient<From extends ServiceName = ServiceName> implements Component {
   readonly name: string
   readonly stage = 'base'

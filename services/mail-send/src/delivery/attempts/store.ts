@@ -14,15 +14,18 @@ type OpenRow = SendRow & {
   held: boolean
 }
 
-// Few deliveries are of one send, and any number may wait for one destination, where the planner would begin (decision 110).
+// Few deliveries are of one send, and any number may wait for one destination, where the planner would begin (decision 110). As
+// the state is compared outside, no index of what waits can be used.
 const OPEN = sql<OpenRow & { destination: string }, [sendIds: readonly string[], destinations: readonly string[]]>(`
 select ${SEND_COLUMNS},
        d.destination, d.id as delivery_id, d.recipient, d.state, d.attempts, d.delayed_at is not null as delayed, d.inside,
        exists (select from delivery_holds h where ${holds('s.organization_id', 'd.destination')}) as held
   from (select distinct * from unnest($1::uuid[], $2::text[])) as target (send_id, destination)
   join sends s on s.id = target.send_id
-  cross join lateral (select * from deliveries where send_id = s.id offset 0) as d
- where s.id = any($1::uuid[]) and d.destination = target.destination and d.state in ('queued', 'handing_over', 'deferred')
+  cross join lateral (
+    select * from deliveries where send_id = s.id and destination = target.destination offset 0
+  ) as d
+ where s.id = any($1::uuid[]) and d.state in ('queued', 'handing_over', 'deferred')
  order by d.id`)
 
 // Rows are locked in one order, so that two statements with the same deliveries never wait for each other in a circle.
